@@ -1,0 +1,59 @@
+// Threads by the standard library, for the thread sanitizer, which cannot see into libgomp.
+// Threads are started for each call: correct and checkable, not fast.
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "egc/core/error.h"
+#include "egc/core/parallel.h"
+
+namespace egc {
+namespace {
+
+std::atomic<int> g_threads{1};
+thread_local bool t_inside = false;
+
+}  // namespace
+
+int num_threads() { return g_threads; }
+
+void set_num_threads(int n) {
+  check(n >= 1, "set_num_threads: the number of threads must be at least 1, got {}", n);
+  g_threads = n;
+}
+
+namespace detail {
+
+void run_tasks(int64_t count, TaskFunction function, void* context) {
+  const auto threads = static_cast<int>(std::min<int64_t>(count, g_threads));
+  if (threads <= 1 || t_inside) {
+    for (int64_t task = 0; task < count; ++task) function(context, task);
+    return;
+  }
+  std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto work = [&] {
+    t_inside = true;
+    for (int64_t task = next++; task < count; task = next++) {
+      try {
+        function(context, task);
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception();
+      }
+    }
+    t_inside = false;
+  };
+  std::vector<std::jthread> pool;
+  for (int t = 1; t < threads; ++t) pool.emplace_back(work);
+  work();
+  pool.clear();  // joins
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace detail
+}  // namespace egc

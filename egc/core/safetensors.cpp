@@ -1,0 +1,247 @@
+#include "egc/core/safetensors.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "egc/core/error.h"
+#include "egc/core/named_table.h"
+
+namespace egc {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "the format and this code are little endian");
+
+constexpr uint64_t kMaxHeader = 100 << 20;  // as in the reference implementation
+
+struct TypeInfo {
+  DType type;
+  size_t bytes;
+  bool operator==(const TypeInfo&) const = default;
+};
+
+const NamedTable<TypeInfo>& types() {
+  static const NamedTable<TypeInfo> table("tensor type", {{"F64", {DType::kF64, 8}},
+                                                          {"F32", {DType::kF32, 4}},
+                                                          {"F16", {DType::kF16, 2}},
+                                                          {"BF16", {DType::kBF16, 2}},
+                                                          {"I64", {DType::kI64, 8}},
+                                                          {"I32", {DType::kI32, 4}},
+                                                          {"I16", {DType::kI16, 2}},
+                                                          {"I8", {DType::kI8, 1}},
+                                                          {"U8", {DType::kU8, 1}},
+                                                          {"BOOL", {DType::kBool, 1}}});
+  return table;
+}
+
+template <class... Args>
+void expect(bool ok, fmt::format_string<Args...> format, Args&&... args) {
+  if (!ok) fail(ErrorKind::kModel, format, std::forward<Args>(args)...);
+}
+
+// The product of a shape times the size of an element, or nothing when it overflows.
+bool byte_count(const std::vector<int64_t>& shape, size_t element, uint64_t& bytes) {
+  bytes = element;
+  for (const int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return false;
+  return true;
+}
+
+// Two members of one name: JSON libraries keep one silently, an attacker's favourite.
+json parse_without_duplicates(const std::string& path, const char* begin, const char* end) {
+  std::vector<std::set<std::string>> keys;
+  const auto watch = [&](int, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::object_start) keys.emplace_back();
+    if (event == json::parse_event_t::object_end) keys.pop_back();
+    if (event == json::parse_event_t::key)
+      expect(keys.back().insert(value.get<std::string>()).second,
+             "{}: the header names \"{}\" twice", path, value.get<std::string>());
+    return true;
+  };
+  try {
+    return json::parse(begin, end, watch);
+  } catch (const json::exception& e) {
+    fail(ErrorKind::kModel, "{}: the header is not valid JSON: {}", path, e.what());
+  }
+}
+
+std::vector<int64_t> parse_shape(const std::string& where, const json& value) {
+  expect(value.is_array(), "{}: shape must be a list", where);
+  std::vector<int64_t> shape;
+  for (const json& extent : value) {
+    expect(extent.is_number_unsigned() &&
+               extent.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()},
+           "{}: every extent must be a whole number from 0, got {}", where, extent.dump());
+    shape.push_back(extent.get<int64_t>());
+  }
+  return shape;
+}
+
+TensorView parse_tensor(const std::string& where, const json& entry,
+                        std::span<const std::byte> data) {
+  expect(entry.is_object() && entry.size() == 3 && entry.contains("dtype") &&
+             entry.contains("shape") && entry.contains("data_offsets"),
+         "{}: expected dtype, shape and data_offsets", where);
+  expect(entry["dtype"].is_string(), "{}: dtype must be a string", where);
+  TensorView view;
+  TypeInfo info{};
+  try {
+    info = types().at(entry["dtype"].get<std::string>());
+  } catch (const Error& e) {
+    fail(ErrorKind::kModel, "{}: {}", where, e.what());
+  }
+  view.dtype = info.type;
+  view.shape = parse_shape(where, entry["shape"]);
+  const json& offsets = entry["data_offsets"];
+  expect(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
+             offsets[1].is_number_unsigned(),
+         "{}: data_offsets must be two whole numbers", where);
+  const auto begin = offsets[0].get<uint64_t>();
+  const auto end = offsets[1].get<uint64_t>();
+  expect(begin <= end && end <= data.size(),
+         "{}: data_offsets [{}, {}) must lie in the {} bytes of data", where, begin, end,
+         data.size());
+  uint64_t bytes = 0;
+  expect(byte_count(view.shape, info.bytes, bytes) && bytes == end - begin,
+         "{}: shape and dtype need another number of bytes than the {} of data_offsets", where,
+         end - begin);
+  view.data = data.subspan(begin, end - begin);
+  return view;
+}
+
+// The data must be used up, without holes and without overlap.
+void check_coverage(const std::string& path, const std::map<std::string, TensorView>& tensors,
+                    std::span<const std::byte> data) {
+  std::vector<std::span<const std::byte>> parts;
+  for (const auto& [name, tensor] : tensors)
+    if (!tensor.data.empty()) parts.push_back(tensor.data);
+  std::sort(parts.begin(), parts.end(),
+            [](auto a, auto b) { return a.data() < b.data(); });
+  const std::byte* at = data.data();
+  for (const auto part : parts) {
+    expect(part.data() == at, "{}: tensors overlap or leave a hole at byte {} of the data", path,
+           std::min(at, part.data()) - data.data());
+    at += part.size();
+  }
+  expect(at == data.data() + data.size(), "{}: {} bytes at the end belong to no tensor", path,
+         data.data() + data.size() - at);
+}
+
+void write_all(int fd, const void* data, size_t size, const std::string& path) {
+  const char* p = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = write(fd, p, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      fail(ErrorKind::kSystem, "{}: cannot be written: {}", path, std::strerror(errno));
+    p += n;
+    size -= static_cast<size_t>(n);
+  }
+}
+
+}  // namespace
+
+size_t size_of(DType type) {
+  for (const auto name : types().names())
+    if (types().at(name).type == type) return types().at(name).bytes;
+  return 0;
+}
+
+std::string_view name_of(DType type) { return types().name_of({type, size_of(type)}); }
+
+int64_t TensorView::numel() const {
+  int64_t n = 1;
+  for (const int64_t extent : shape) n *= extent;
+  return n;
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
+    : path_(path.string()), file_(std::make_unique<MappedFile>(path)) {
+  const auto bytes = file_->bytes();
+  expect(bytes.size() >= 8, "{}: a safetensors file has at least 8 bytes, this has {}", path_,
+         bytes.size());
+  uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), 8);
+  expect(header <= kMaxHeader && header <= bytes.size() - 8,
+         "{}: the header length {} must be at most {} and fit the file of {} bytes", path_, header,
+         kMaxHeader, bytes.size());
+  const auto* text = reinterpret_cast<const char*>(bytes.data()) + 8;
+  const json root = parse_without_duplicates(path_, text, text + header);
+  expect(root.is_object(), "{}: the header must be a JSON object", path_);
+  const auto data = bytes.subspan(8 + header);
+  for (const auto& [name, entry] : root.items()) {
+    if (name == "__metadata__") {
+      expect(entry.is_object(), "{}: __metadata__ must be an object", path_);
+      for (const auto& [key, value] : entry.items()) {
+        expect(value.is_string(), "{}: __metadata__ \"{}\" must be a string", path_, key);
+        metadata_[key] = value.get<std::string>();
+      }
+      continue;
+    }
+    tensors_[name] = parse_tensor(fmt::format("{}: tensor \"{}\"", path_, name), entry, data);
+  }
+  check_coverage(path_, tensors_, data);
+}
+
+const TensorView& SafetensorsFile::at(const std::string& name) const {
+  const auto it = tensors_.find(name);
+  expect(it != tensors_.end(), "{}: expected a tensor \"{}\", found none of that name", path_, name);
+  return it->second;
+}
+
+void write_safetensors(const std::filesystem::path& path,
+                       const std::map<std::string, TensorView>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  json root = json::object();
+  if (!metadata.empty()) root["__metadata__"] = metadata;
+  uint64_t at = 0;
+  for (const auto& [name, tensor] : tensors) {
+    uint64_t bytes = 0;
+    check(byte_count(tensor.shape, size_of(tensor.dtype), bytes) && bytes == tensor.data.size(),
+          "write_safetensors: tensor \"{}\" has {} bytes, its shape and type need another number",
+          name, tensor.data.size());
+    root[name] = {{"dtype", name_of(tensor.dtype)},
+                  {"shape", tensor.shape},
+                  {"data_offsets", {at, at + bytes}}};
+    at += bytes;
+  }
+  std::string header = root.dump();
+  header.resize((header.size() + 7) / 8 * 8, ' ');  // data begins at a multiple of eight
+  const uint64_t length = header.size();
+
+  const std::string temporary = fmt::format("{}.tmp.{}", path.string(), getpid());
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0)
+    fail(ErrorKind::kSystem, "{}: cannot be created: {}", temporary, std::strerror(errno));
+  try {
+    write_all(fd, &length, 8, temporary);
+    write_all(fd, header.data(), header.size(), temporary);
+    for (const auto& [name, tensor] : tensors)
+      write_all(fd, tensor.data.data(), tensor.data.size(), temporary);
+    if (fsync(fd) != 0)
+      fail(ErrorKind::kSystem, "{}: cannot be synced: {}", temporary, std::strerror(errno));
+  } catch (...) {
+    close(fd);
+    unlink(temporary.c_str());
+    throw;
+  }
+  close(fd);
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) {
+    unlink(temporary.c_str());
+    fail(ErrorKind::kSystem, "{}: cannot be renamed into place: {}", path.string(),
+         error.message());
+  }
+}
+
+}  // namespace egc

@@ -1,0 +1,17 @@
+// When to help the caches, and when to go around them. Measured thresholds, in one place.
+#pragma once
+
+#include <cstdint>
+
+namespace egc {
+
+// Software prefetching pays once the gathered matrix has outgrown the second-level cache.
+inline bool worth_prefetching(int64_t gathered_bytes) { return gathered_bytes > (1 << 20); }
+
+// Streaming stores save reading the output before writing it, but push it out of the caches: only
+// for outputs that would not stay there anyway.
+inline bool worth_streaming(int64_t output_bytes) { return output_bytes > (32 << 20); }
+
+inline bool is_line_multiple(uint64_t bytes) { return bytes % 64 == 0; }
+
+}  // namespace egc

@@ -1,0 +1,132 @@
+#include "egc/engine/fused.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "egc/core/error.h"
+#include "egc/core/huge_buffer.h"
+#include "egc/core/parallel.h"
+#include "egc/engine/cache_policy.h"
+#include "egc/engine/scratch.h"
+#include "egc/kernels/fused_aggregate_backward.h"
+
+namespace egc {
+namespace {
+
+using kernels::FusedInput;
+using kernels::FusedShape;
+
+// What is common to all slices.
+template <class T>
+FusedInput<T> make_input(const FusedProblem<T>& p) {
+  FusedInput<T> in;
+  in.graph = p.graph.view();
+  in.graph_has_loops = p.graph.has_loops();
+  in.weights = p.weights;
+  if (p.shape.aggregators.has(Aggregator::kSymnorm)) {
+    const bool add_loops = p.shape.self_loops != SelfLoops::kNone;
+    in.source_scale = p.graph.template source_scale<T>(add_loops).data();
+    in.target_scale = p.graph.template target_scale<T>(add_loops).data();
+  }
+  in.prefetch = worth_prefetching(p.graph.num_sources() * p.layout.columns() * sizeof(T));
+  return in;
+}
+
+template <class T>
+kernels::BasesSlice<T> slice(const FusedProblem<T>& p, int64_t s) {
+  return {p.bases + p.layout.offset(s, p.graph.num_sources()), p.layout.row_stride(s),
+          p.layout.first(s), p.layout.width(s)};
+}
+
+// Whether every row of every slice of the output consists of whole, aligned cache lines.
+template <class T>
+bool whole_lines(const FusedProblem<T>& p, const T* out) {
+  bool whole = is_line_multiple(reinterpret_cast<uintptr_t>(out)) &&
+               is_line_multiple(p.shape.head_width * sizeof(T));
+  for (int64_t s = 0; s < p.layout.num_slices(); ++s)
+    whole = whole && is_line_multiple(p.layout.width(s) * sizeof(T));
+  return whole;
+}
+
+template <class F>
+void for_each_range(const std::vector<RowRange>& ranges, F&& f) {
+  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) { f(ranges[task]); });
+}
+
+}  // namespace
+
+void check_fused(const Csr& graph, const FusedShape& shape) {
+  check(shape.heads >= 1 && shape.bases >= 1,
+        "fused_aggregate: heads and bases must be at least 1, got {} and {}", shape.heads,
+        shape.bases);
+  check(shape.head_width >= 0, "fused_aggregate: the width of a head must not be negative, got {}",
+        shape.head_width);
+  check(shape.self_loops == SelfLoops::kNone || graph.is_square(),
+        "fused_aggregate: self-loops \"{}\" need as many sources as targets, got {} and {}",
+        name_of(shape.self_loops), graph.num_sources(), graph.num_targets());
+}
+
+template <class T>
+void fused_forward(const FusedProblem<T>& p, const T* bias, T* out) {
+  check_fused(p.graph, p.shape);
+  FusedInput<T> common = make_input(p);
+  const int64_t out_bytes = p.graph.num_targets() * p.shape.out_width() * sizeof(T);
+  const bool stream = worth_streaming(out_bytes) && whole_lines(p, out);
+  const int64_t scratch = kernels::fused_scratch_size(p.shape, p.layout.slice_width);
+  for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
+    common.bases = slice(p, s);
+    for_each_range(p.graph.row_ranges(), [&](RowRange rows) {
+      kernels::fused_aggregate(p.shape, common, rows, bias, out, stream,
+                               thread_scratch<T>(scratch));
+    });
+  }
+}
+
+template <class T>
+void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, T* grad_weights) {
+  check_fused(p.graph, p.shape);
+  const Csr& transposed = p.graph.transposed();
+  const kernels::RecordLayout records = kernels::record_layout(p.shape.aggregators);
+  const int64_t targets = p.graph.num_targets();
+  const int64_t widest = targets * p.layout.bases * p.layout.slice_width;
+  // Only one slice is under way at a time, so the temporaries have the size of one.
+  const auto record_rows = make_huge_array<T>(widest * records.parts());
+  const auto winner_source = make_huge_array<int32_t>(widest * records.winners);
+  const auto winner_gradient = make_huge_array<T>(widest * records.winners);
+  const int64_t scratch = kernels::backward_scratch_size(p.shape, p.layout.slice_width);
+
+  if (p.layout.num_slices() == 0)
+    std::fill_n(grad_weights, targets * p.shape.weights_per_row(), T{0});
+  FusedInput<T> common = make_input(p);
+  for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
+    common.bases = slice(p, s);
+    for_each_range(p.graph.row_ranges(), [&](RowRange rows) {
+      kernels::backward_rows(p.shape, common, rows, grad_out, grad_weights, record_rows.get(),
+                             {winner_source.get(), winner_gradient.get()},
+                             thread_scratch<T>(scratch));
+    });
+    T* out = grad_bases + p.layout.offset(s, p.graph.num_sources());
+    for_each_range(transposed.row_ranges(), [&](RowRange sources) {
+      kernels::backward_sources(p.shape, common, transposed.view(), sources, record_rows.get(),
+                                out, thread_scratch<T>(scratch));
+    });
+    // Threads own columns here: each element is added to in the order of the targets.
+    const int64_t columns = p.layout.row_stride(s);
+    const int64_t group = targets * columns < (1 << 16) ? columns : 64 / int64_t{sizeof(T)};
+    for (int64_t k = 0; k < records.winners; ++k) {
+      const int64_t at = k * targets * columns;
+      parallel_tasks((columns + group - 1) / group, [&](int64_t task) {
+        kernels::backward_winners(targets, columns, task * group,
+                                  std::min(columns, (task + 1) * group), winner_source.get() + at,
+                                  winner_gradient.get() + at, out);
+      });
+    }
+  }
+}
+
+template void fused_forward(const FusedProblem<float>&, const float*, float*);
+template void fused_forward(const FusedProblem<double>&, const double*, double*);
+template void fused_backward(const FusedProblem<float>&, const float*, float*, float*);
+template void fused_backward(const FusedProblem<double>&, const double*, double*, double*);
+
+}  // namespace egc

@@ -1,0 +1,48 @@
+#include "egc/graph/batch.h"
+
+#include "egc/core/error.h"
+
+namespace egc {
+
+Batch make_batch(std::span<const Csr> graphs) {
+  Batch batch;
+  batch.first_node = {0};
+  bool any_weighted = false;
+  bool all_weighted = true;
+  int64_t num_edges = 0;
+  for (const Csr& g : graphs) {
+    check_data(g.is_square(), "make_batch: graphs must be square, got {} targets and {} sources",
+               g.num_targets(), g.num_sources());
+    if (g.num_edges() > 0) {
+      any_weighted |= !g.weights().empty();
+      all_weighted &= !g.weights().empty();
+    }
+    batch.first_node.push_back(batch.first_node.back() + g.num_targets());
+    num_edges += g.num_edges();
+  }
+  check_data(!any_weighted || all_weighted,
+             "make_batch: either all graphs have edge weights or none, got both");
+  const int64_t num_nodes = batch.first_node.back();
+  check_data(num_nodes <= INT32_MAX, "make_batch: at most {} nodes in a batch, got {}", INT32_MAX,
+             num_nodes);
+
+  std::vector<int64_t> offsets;
+  std::vector<int32_t> sources;
+  std::vector<float> weights;
+  offsets.reserve(num_nodes + 1);
+  sources.reserve(num_edges);
+  weights.reserve(any_weighted ? num_edges : 0);
+  offsets.push_back(0);
+  for (size_t k = 0; k < graphs.size(); ++k) {
+    const Csr& g = graphs[k];
+    const auto shift = static_cast<int32_t>(batch.first_node[k]);
+    const auto edges_before = static_cast<int64_t>(sources.size());
+    for (const int64_t end : g.offsets().subspan(1)) offsets.push_back(edges_before + end);
+    for (const int32_t j : g.sources()) sources.push_back(j + shift);
+    weights.insert(weights.end(), g.weights().begin(), g.weights().end());
+  }
+  batch.graph = Csr(num_nodes, num_nodes, std::move(offsets), std::move(sources), std::move(weights));
+  return batch;
+}
+
+}  // namespace egc

@@ -1,0 +1,22 @@
+// Many graphs as one: disjoint blocks on the diagonal, nodes numbered one graph after the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "egc/graph/csr.h"
+
+namespace egc {
+
+struct Batch {
+  Csr graph;
+  std::vector<int64_t> first_node;  // [graphs + 1]: graph k owns the nodes [first_node[k], first_node[k+1])
+
+  int64_t num_graphs() const { return static_cast<int64_t>(first_node.size()) - 1; }
+};
+
+// Square graphs; all with edge weights, or none.
+Batch make_batch(std::span<const Csr> graphs);
+
+}  // namespace egc

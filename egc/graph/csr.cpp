@@ -1,0 +1,251 @@
+#include "egc/graph/csr.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <optional>
+
+#include "egc/core/error.h"
+#include "egc/core/parallel.h"
+#include "egc/graph/counting_sort.h"
+#include "egc/graph/row_split.h"
+
+namespace egc {
+namespace {
+
+constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
+constexpr int64_t kWorkPerRange = 1 << 14;  // about 0.1 ms of gathering: fine enough to balance
+constexpr int64_t kMaxRanges = 1024;
+
+template <class T>
+std::vector<T> inverse_sqrt(const std::vector<double>& degree) {
+  std::vector<T> scale(degree.size());
+  for (size_t i = 0; i < degree.size(); ++i)
+    scale[i] = degree[i] > 0 ? static_cast<T>(1.0 / std::sqrt(degree[i])) : T{0};
+  return scale;
+}
+
+// Both scales in both precisions; a graph rarely needs more than one of the four.
+struct Scales {
+  std::vector<float> target_f32, source_f32;
+  std::vector<double> target_f64, source_f64;
+
+  template <class T>
+  const std::vector<T>& target() const {
+    if constexpr (sizeof(T) == 4)
+      return target_f32;
+    else
+      return target_f64;
+  }
+  template <class T>
+  const std::vector<T>& source() const {
+    if constexpr (sizeof(T) == 4)
+      return source_f32;
+    else
+      return source_f64;
+  }
+};
+
+// The key of every edge of a CSR, spelled out: the inverse of the compression.
+std::vector<int32_t> row_of_edges(std::span<const int64_t> offsets) {
+  std::vector<int32_t> rows(offsets.back());
+  const auto ranges = split_rows(offsets, 64);
+  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
+    for (int64_t i = ranges[task].begin; i < ranges[task].end; ++i)
+      std::fill(rows.begin() + offsets[i], rows.begin() + offsets[i + 1], static_cast<int32_t>(i));
+  });
+  return rows;
+}
+
+std::vector<int32_t> checked_ids(std::span<const int64_t> ids, int64_t bound, const char* role) {
+  std::vector<int32_t> out(ids.size());
+  const auto ranges = split_evenly(static_cast<int64_t>(ids.size()), int64_t{1} << 16);
+  std::atomic<int64_t> first_bad{std::numeric_limits<int64_t>::max()};
+  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
+    for (int64_t k = ranges[task].begin; k < ranges[task].end; ++k) {
+      if (ids[k] < 0 || ids[k] >= bound) {
+        int64_t seen = first_bad;
+        while (k < seen && !first_bad.compare_exchange_weak(seen, k)) {
+        }
+        return;
+      }
+      out[k] = static_cast<int32_t>(ids[k]);
+    }
+  });
+  if (const int64_t k = first_bad; k < static_cast<int64_t>(ids.size()))
+    fail(ErrorKind::kData, "graph: {} id of edge {} must be in [0, {}), got {}", role, k, bound,
+         ids[k]);
+  return out;
+}
+
+void check_sizes(int64_t num_targets, int64_t num_sources) {
+  check_data(num_targets >= 0 && num_targets <= kMaxNodes && num_sources >= 0 &&
+                 num_sources <= kMaxNodes,
+             "graph: the number of nodes must be in [0, {}], got {} targets and {} sources",
+             kMaxNodes, num_targets, num_sources);
+}
+
+}  // namespace
+
+struct Csr::Data {
+  int64_t num_targets;
+  int64_t num_sources;
+  std::vector<int64_t> offsets;
+  std::vector<int32_t> sources;
+  std::vector<float> weights;
+  bool has_loops = false;
+  std::vector<RowRange> row_ranges;
+
+  // Filled on first use. The transpose is a graph of its own, or absent where it equals this one.
+  std::once_flag transposed_once;
+  std::optional<Csr> transposed;
+  std::once_flag scales_once[2];
+  Scales scales[2];
+
+  void check_and_derive();
+  std::vector<double> target_degree(bool add_loops) const;
+  std::vector<double> source_degree() const;
+  const Scales& scales_for(bool add_loops);
+};
+
+void Csr::Data::check_and_derive() {
+  check_sizes(num_targets, num_sources);
+  check_data(static_cast<int64_t>(offsets.size()) == num_targets + 1 && offsets[0] == 0 &&
+                 offsets.back() == static_cast<int64_t>(sources.size()),
+             "graph: {} targets need {} offsets from 0 to the number of edges {}, got {} offsets",
+             num_targets, num_targets + 1, sources.size(), offsets.size());
+  check_data(weights.empty() || weights.size() == sources.size(),
+             "graph: {} edges need as many weights or none, got {}", sources.size(),
+             weights.size());
+  for (const float w : weights)
+    check_data(std::isfinite(w), "graph: edge weights must be finite, got {}", w);
+  for (int64_t i = 0; i < num_targets; ++i)
+    check_data(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= offsets.back(),
+               "graph: offsets must rise, row {} ends at {} and begins at {}", i, offsets[i + 1],
+               offsets[i]);
+  row_ranges = split_rows(
+      offsets, std::clamp<int64_t>((offsets.back() + num_targets) / kWorkPerRange, 1, kMaxRanges));
+  const bool square = num_targets == num_sources;
+  std::atomic<bool> loops{false};
+  parallel_tasks(static_cast<int64_t>(row_ranges.size()), [&](int64_t task) {
+    bool found = false;
+    for (int64_t i = row_ranges[task].begin; i < row_ranges[task].end; ++i) {
+      for (int64_t e = offsets[i]; e < offsets[i + 1]; ++e) {
+        check_data(sources[e] >= 0 && sources[e] < num_sources,
+                   "graph: source id of edge {} must be in [0, {}), got {}", e, num_sources,
+                   sources[e]);
+        found |= sources[e] == i;
+      }
+    }
+    if (found) loops = true;
+  });
+  has_loops = square && loops;
+}
+
+std::vector<double> Csr::Data::target_degree(bool add_loops) const {
+  std::vector<double> degree(num_targets, add_loops ? 1.0 : 0.0);
+  parallel_tasks(static_cast<int64_t>(row_ranges.size()), [&](int64_t task) {
+    for (int64_t i = row_ranges[task].begin; i < row_ranges[task].end; ++i)
+      for (int64_t e = offsets[i]; e < offsets[i + 1]; ++e)
+        if (!(add_loops && sources[e] == i)) degree[i] += weights.empty() ? 1.0 : weights[e];
+  });
+  return degree;
+}
+
+std::vector<double> Csr::Data::source_degree() const {
+  std::vector<double> degree(num_sources, 0.0);
+  for (size_t e = 0; e < sources.size(); ++e)
+    degree[sources[e]] += weights.empty() ? 1.0 : weights[e];
+  return degree;
+}
+
+const Scales& Csr::Data::scales_for(bool add_loops) {
+  std::call_once(scales_once[add_loops], [&] {
+    const bool square = num_targets == num_sources;
+    check(square || !add_loops,
+          "graph: self-loops need as many sources as targets, got {} targets and {} sources",
+          num_targets, num_sources);
+    const std::vector<double> target = target_degree(add_loops);
+    Scales& s = scales[add_loops];
+    s.target_f32 = inverse_sqrt<float>(target);
+    s.target_f64 = inverse_sqrt<double>(target);
+    const std::vector<double> source = square ? target : source_degree();
+    s.source_f32 = inverse_sqrt<float>(source);
+    s.source_f64 = inverse_sqrt<double>(source);
+  });
+  return scales[add_loops];
+}
+
+Csr::Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
+         std::vector<int32_t> sources, std::vector<float> weights)
+    : data_(std::make_shared<Data>()) {
+  data_->num_targets = num_targets;
+  data_->num_sources = num_sources;
+  data_->offsets = std::move(offsets);
+  data_->sources = std::move(sources);
+  data_->weights = std::move(weights);
+  data_->check_and_derive();
+}
+
+Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, std::span<const int64_t> source,
+                    std::span<const int64_t> target, std::span<const float> weights) {
+  check_sizes(num_targets, num_sources);
+  check_data(source.size() == target.size(),
+             "graph: an edge list needs as many sources as targets, got {} and {}", source.size(),
+             target.size());
+  check_data(weights.empty() || weights.size() == source.size(),
+             "graph: {} edges need as many weights or none, got {}", source.size(),
+             weights.size());
+  // Sorting by source, then stably by target, leaves every row sorted by source.
+  const SortedByKey by_source =
+      counting_sort(num_sources, checked_ids(source, num_sources, "source"),
+                    checked_ids(target, num_targets, "target"), weights);
+  SortedByKey by_target = counting_sort(num_targets, by_source.values,
+                                        row_of_edges(by_source.offsets), by_source.weights);
+  return Csr(num_targets, num_sources, std::move(by_target.offsets), std::move(by_target.values),
+             std::move(by_target.weights));
+}
+
+int64_t Csr::num_targets() const { return data_->num_targets; }
+int64_t Csr::num_sources() const { return data_->num_sources; }
+int64_t Csr::num_edges() const { return static_cast<int64_t>(data_->sources.size()); }
+std::span<const int64_t> Csr::offsets() const { return data_->offsets; }
+std::span<const int32_t> Csr::sources() const { return data_->sources; }
+std::span<const float> Csr::weights() const { return data_->weights; }
+bool Csr::has_loops() const { return data_->has_loops; }
+const std::vector<RowRange>& Csr::row_ranges() const { return data_->row_ranges; }
+
+CsrView Csr::view() const {
+  return {data_->num_targets, data_->num_sources, data_->offsets.data(), data_->sources.data(),
+          data_->weights.empty() ? nullptr : data_->weights.data()};
+}
+
+const Csr& Csr::transposed() const {
+  std::call_once(data_->transposed_once, [&] {
+    SortedByKey t = counting_sort(num_sources(), data_->sources, row_of_edges(data_->offsets),
+                                  data_->weights);
+    if (is_square() && t.offsets == data_->offsets && t.values == data_->sources &&
+        t.weights == data_->weights)
+      return;
+    data_->transposed.emplace(num_sources(), num_targets(), std::move(t.offsets),
+                              std::move(t.values), std::move(t.weights));
+  });
+  return data_->transposed ? *data_->transposed : *this;
+}
+
+template <class T>
+const std::vector<T>& Csr::target_scale(bool add_loops) const {
+  return data_->scales_for(add_loops).target<T>();
+}
+template <class T>
+const std::vector<T>& Csr::source_scale(bool add_loops) const {
+  return data_->scales_for(add_loops).source<T>();
+}
+template const std::vector<float>& Csr::target_scale<float>(bool) const;
+template const std::vector<double>& Csr::target_scale<double>(bool) const;
+template const std::vector<float>& Csr::source_scale<float>(bool) const;
+template const std::vector<double>& Csr::source_scale<double>(bool) const;
+
+}  // namespace egc

@@ -1,0 +1,67 @@
+// The owning graph: compressed sparse rows by target, immutable, with what is derived from it
+// computed once on demand. Copies share everything.
+//
+// Rows are sorted by source (duplicates kept), so the same set of edges gives the same graph, and
+// the same bits of every result, in whatever order the edges came.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "egc/kernels/csr_view.h"
+
+namespace egc {
+
+class Csr {
+ public:
+  Csr() : Csr(0, 0, {0}, {}) {}
+
+  // From finished arrays, checked: offsets rise from 0 to the number of edges, sources are in range.
+  // weights: one per edge, or empty.
+  Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
+      std::vector<int32_t> sources, std::vector<float> weights = {});
+
+  // From an edge list source[k] -> target[k]. Ids are range-checked; the error names the first bad
+  // edge. A square graph has num_targets == num_sources.
+  static Csr from_edges(int64_t num_targets, int64_t num_sources, std::span<const int64_t> source,
+                        std::span<const int64_t> target, std::span<const float> weights = {});
+  static Csr from_edges(int64_t num_nodes, std::span<const int64_t> source,
+                        std::span<const int64_t> target, std::span<const float> weights = {}) {
+    return from_edges(num_nodes, num_nodes, source, target, weights);
+  }
+
+  int64_t num_targets() const;
+  int64_t num_sources() const;
+  int64_t num_edges() const;
+  bool is_square() const { return num_targets() == num_sources(); }
+  std::span<const int64_t> offsets() const;
+  std::span<const int32_t> sources() const;
+  std::span<const float> weights() const;  // empty without weights
+  CsrView view() const;
+
+  // The same edges by source: row j lists the targets of j. The graph itself where it is symmetric.
+  const Csr& transposed() const;
+
+  // Whether some edge leads from a node to itself (square graphs).
+  bool has_loops() const;
+
+  // 1/sqrt(deg) of every target, and of every source; deg counts in-edges, or adds their weights;
+  // 0 where deg is not positive. With `add_loops`, loops of the graph are replaced by one of
+  // weight 1. A rectangular graph takes the out-edges for the degree of a source.
+  template <class T>
+  const std::vector<T>& target_scale(bool add_loops) const;
+  template <class T>
+  const std::vector<T>& source_scale(bool add_loops) const;
+
+  // Row ranges of about equal work (edges plus rows); they depend on the graph alone, never on the
+  // number of threads.
+  const std::vector<RowRange>& row_ranges() const;
+
+ private:
+  struct Data;
+  std::shared_ptr<Data> data_;
+};
+
+}  // namespace egc

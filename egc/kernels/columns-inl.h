@@ -1,0 +1,83 @@
+// Splitting a row of columns into vectors. Included once per instruction set.
+#if defined(EGC_KERNELS_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef EGC_KERNELS_COLUMNS_INL_H_
+#undef EGC_KERNELS_COLUMNS_INL_H_
+#else
+#define EGC_KERNELS_COLUMNS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace egc::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+inline constexpr size_t kLanes = hn::MaxLanes(D());
+
+template <class T>
+inline constexpr size_t kFullLanes = hn::MaxLanes(hn::ScalableTag<T>());
+
+// Calls f(tag, column) for the columns [0, columns): whole vectors, then halves, quarters and single
+// lanes. No masks, nothing read or written outside.
+template <class T, class F>
+HWY_INLINE void for_each_chunk(size_t columns, F&& f) {
+  size_t c = 0;
+  for (; c + kFullLanes<T> <= columns; c += kFullLanes<T>) f(hn::ScalableTag<T>(), c);
+  if constexpr (kFullLanes<T> > 8)
+    if (c + 8 <= columns) {
+      f(hn::CappedTag<T, 8>(), c);
+      c += 8;
+    }
+  if constexpr (kFullLanes<T> > 4)
+    if (c + 4 <= columns) {
+      f(hn::CappedTag<T, 4>(), c);
+      c += 4;
+    }
+  for (; c < columns; ++c) f(hn::CappedTag<T, 1>(), c);
+}
+
+// Calls f(tag, <vectors>, begin, last) for blocks of up to kMost vectors that cover [0, columns). The
+// vectors of a block begin at `begin` and follow each other, but for the last, which begins at
+// `last`: it may overlap the one before, so that no column is outside and none is masked. Work done
+// twice in the overlap gives the same values, so f must not accumulate into memory.
+template <class T, int kMost, class F>
+HWY_INLINE void for_each_block(size_t columns, F&& f);
+
+template <int kMost, class D, class F>
+HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
+  static_assert(kMost <= 4);
+  const size_t vectors = (columns + kLanes<D> - 1) / kLanes<D>;
+  const size_t blocks = (vectors + kMost - 1) / kMost;
+  for (size_t b = 0, v = 0; b < blocks; ++b) {
+    const size_t here = (vectors - v + blocks - b - 1) / (blocks - b);  // an even split
+    const size_t begin = v * kLanes<D>;
+    v += here;
+    const size_t last = HWY_MIN((v - 1) * kLanes<D>, columns - kLanes<D>);
+    const auto call = [&](auto n) HWY_ATTR {
+      if constexpr (n() <= kMost) f(d, n, begin, last);
+    };
+    switch (here) {
+      case 1: call(std::integral_constant<int, 1>()); break;
+      case 2: call(std::integral_constant<int, 2>()); break;
+      case 3: call(std::integral_constant<int, 3>()); break;
+      default: call(std::integral_constant<int, 4>()); break;
+    }
+  }
+}
+
+template <class T, int kMost, class F>
+HWY_INLINE void for_each_block(size_t columns, F&& f) {
+  if (columns >= kFullLanes<T>) return blocks_of<kMost>(hn::ScalableTag<T>(), columns, f);
+  if constexpr (kFullLanes<T> > 4)
+    if (columns >= 4) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 4>(), columns, f);
+  blocks_of<1>(hn::CappedTag<T, 1>(), columns, f);
+}
+
+}  // namespace egc::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,182 @@
+#include "egc/kernels/fused_aggregate.h"
+
+#include "egc/kernels/row_scratch.h"
+#include "egc/kernels/simd_targets.h"
+#include "egc/kernels/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "egc/kernels/fused_aggregate.cpp"
+#include <hwy/foreach_target.h>
+
+#include "egc/kernels/row_aggregate-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace egc::kernels::HWY_NAMESPACE {
+
+// y[h, l] = bias[h, l] + sum over terms t and bases b of w[h, t, b] * values_t[b, l].
+template <class T>
+struct Combine {
+  const T* const* values;  // [A] rows of [B, width]
+  const T* w;              // [H, A, B], the row's factors already in
+  int64_t terms;
+  int64_t bases;
+  int64_t width;
+  const T* bias;  // of this slice: bias[h * head_width + l], or null
+  T* out;         // of this slice: out[h * head_width + l]
+  int64_t head_width;
+
+  // kHeads heads by kVectors vectors of columns are kept in registers.
+  template <int kHeads, int kVectors, bool kStream, class D>
+  HWY_INLINE void block(D d, int64_t h, size_t l) const {
+    hn::Vec<D> acc[kHeads][kVectors];
+    for (int k = 0; k < kHeads; ++k)
+      for (int v = 0; v < kVectors; ++v)
+        acc[k][v] = bias == nullptr ? hn::Zero(d)
+                                    : hn::LoadU(d, bias + (h + k) * head_width + l + v * kLanes<D>);
+    const int64_t per_head = terms * bases;
+    const T* wt = w + h * per_head;
+    for (int64_t t = 0; t < terms; ++t) {
+      const T* row = values[t] + l;
+      for (int64_t b = 0; b < bases; ++b, row += width, ++wt) {
+        hn::Vec<D> x[kVectors];
+        for (int v = 0; v < kVectors; ++v) x[v] = hn::LoadU(d, row + v * kLanes<D>);
+        for (int k = 0; k < kHeads; ++k) {
+          const auto factor = hn::Set(d, wt[k * per_head]);
+          for (int v = 0; v < kVectors; ++v) acc[k][v] = hn::MulAdd(factor, x[v], acc[k][v]);
+        }
+      }
+    }
+    for (int k = 0; k < kHeads; ++k)
+      for (int v = 0; v < kVectors; ++v) {
+        T* to = out + (h + k) * head_width + l + v * kLanes<D>;
+        if constexpr (kStream && kLanes<D> == kFullLanes<T>)
+          hn::Stream(acc[k][v], d, to);
+        else
+          hn::StoreU(acc[k][v], d, to);
+      }
+  }
+
+  template <int kHeads, bool kStream>
+  HWY_INLINE void heads(int64_t h) const {
+    const hn::ScalableTag<T> d;
+    constexpr int kVectors = kHeads == 4 ? 2 : 4;  // enough independent chains for the FMA latency
+    constexpr size_t kStep = kVectors * kFullLanes<T>;
+    size_t l = 0;
+    const auto n = static_cast<size_t>(width);
+    for (; l + kStep <= n; l += kStep) block<kHeads, kVectors, kStream>(d, h, l);
+    for_each_chunk<T>(
+        n - l, [&](auto tag, size_t c) HWY_ATTR { block<kHeads, 1, kStream>(tag, h, l + c); });
+  }
+
+  template <bool kStream>
+  HWY_INLINE void all_heads(int64_t num_heads) const {
+    int64_t h = 0;
+    for (; h + 4 <= num_heads; h += 4) heads<4, kStream>(h);
+    for (; h < num_heads; ++h) heads<1, kStream>(h);
+  }
+};
+
+template <bool kStream, class T>
+void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
+                T* out, T* scratch) {
+  const RowScratch<T> buf(scratch, shape.bases * in.bases.width);
+  RowAggregator<false, T> row(shape, in, buf);
+  const int terms = shape.aggregators.size();
+  const int64_t per_row = shape.weights_per_row();
+  const T* values[kNumAggregators];
+  for (int a = 0; a < terms; ++a) values[a] = buf.values(shape.aggregators[a]);
+  T* w = buf.rest;
+  Combine<T> combine{values,         w,
+                     terms,          shape.bases,
+                     in.bases.width, bias == nullptr ? nullptr : bias + in.bases.first,
+                     nullptr,        shape.head_width};
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    const int64_t count = row.aggregate(i);
+    T factor[kNumAggregators];
+    for (int a = 0; a < terms; ++a)
+      factor[a] = row_factor(shape.aggregators[a], count, in.target_scale, i);
+    const T* wi = in.weights + i * per_row;
+    for (int64_t h = 0, k = 0; h < shape.heads; ++h)
+      for (int a = 0; a < terms; ++a)
+        for (int64_t b = 0; b < shape.bases; ++b, ++k) w[k] = wi[k] * factor[a];
+    combine.out = out + i * shape.out_width() + in.bases.first;
+    combine.template all_heads<kStream>(shape.heads);
+  }
+  if (kStream) hwy::FlushStream();
+}
+
+// One head and one basis, the paper's Algorithm 1: the accumulators never leave the registers.
+// Rows are written by the walk itself, so this serves the modes whose loops the walk knows.
+template <class T>
+void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
+                 T* out, bool stream) {
+  const auto walk = choose_walk<false, T, DirectOut<T>, false>(Kinds::of(shape.aggregators, false), false);
+  const auto columns = static_cast<size_t>(in.bases.width);
+  const int64_t num_edges = in.graph.num_edges();
+  Row<T> row = make_row(shape, in);
+  DirectOut<T> to;
+  to.stream = stream;
+  to.bias = bias == nullptr ? nullptr : bias + in.bases.first;
+  const T std_of_nothing = static_cast<T>(std::sqrt(kStdEpsilon));
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    const T* w = in.weights + i * shape.weights_per_row();
+    for (const Aggregator a : shape.aggregators) to.weight(a) = *w++;
+    if (in.target_scale != nullptr) to.sym *= in.target_scale[i];
+    to.out = out + i * shape.head_width + in.bases.first;
+    point_at(row, in.graph, i, num_edges);
+    if (walk(row, columns, to) == 0)
+      for (size_t c = 0; c < columns; ++c)
+        to.out[c] = to.std * std_of_nothing + (to.bias == nullptr ? T{0} : to.bias[c]);
+  }
+  if (stream) hwy::FlushStream();
+}
+
+template <class T>
+void fused_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
+               T* out, bool stream, T* scratch) {
+  if constexpr (sizeof(T) == 4 && kFastTarget) {
+    if (shape.heads == 1 && shape.bases == 1 && in.graph.weights == nullptr &&
+        shape.self_loops != SelfLoops::kSymnorm)
+      return direct_rows(shape, in, rows, bias, out, stream);
+  }
+  stream ? fused_rows<true>(shape, in, rows, bias, out, scratch)
+         : fused_rows<false>(shape, in, rows, bias, out, scratch);
+}
+
+void fused_f32(const FusedShape& shape, const FusedInput<float>& in, RowRange rows,
+               const float* bias, float* out, bool stream, float* scratch) {
+  fused_any(shape, in, rows, bias, out, stream, scratch);
+}
+void fused_f64(const FusedShape& shape, const FusedInput<double>& in, RowRange rows,
+               const double* bias, double* out, bool stream, double* scratch) {
+  fused_any(shape, in, rows, bias, out, stream, scratch);
+}
+
+}  // namespace egc::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace egc::kernels {
+
+HWY_EXPORT(fused_f32);
+HWY_EXPORT(fused_f64);
+
+int64_t fused_scratch_size(const FusedShape& shape, int64_t slice_width) {
+  return RowScratch<float>::size(shape.bases * slice_width) + shape.weights_per_row();
+}
+
+template <>
+void fused_aggregate(const FusedShape& shape, const FusedInput<float>& input, RowRange rows,
+                     const float* bias, float* out, bool stream, float* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(fused_f32)(shape, input, rows, bias, out, stream, scratch);
+}
+template <>
+void fused_aggregate(const FusedShape& shape, const FusedInput<double>& input, RowRange rows,
+                     const double* bias, double* out, bool stream, double* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(fused_f64)(shape, input, rows, bias, out, stream, scratch);
+}
+
+}  // namespace egc::kernels
+#endif

@@ -1,0 +1,379 @@
+#include "egc/kernels/fused_aggregate_backward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "egc/kernels/row_scratch.h"
+#include "egc/kernels/simd_targets.h"
+#include "egc/kernels/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "egc/kernels/fused_aggregate_backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "egc/kernels/row_aggregate-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace egc::kernels::HWY_NAMESPACE {
+
+// <a, b> over `width` columns. Both rows are in scratch, where a vector may be read past the end.
+template <class T>
+HWY_INLINE T dot(const T* a, const T* b, size_t width) {
+  const hn::ScalableTag<T> d;
+  auto sum = hn::Zero(d);
+  size_t l = 0;
+  for (; l + kFullLanes<T> <= width; l += kFullLanes<T>)
+    sum = hn::MulAdd(hn::LoadU(d, a + l), hn::LoadU(d, b + l), sum);
+  if (l < width) {
+    const auto in_range = hn::FirstN(d, width - l);
+    const auto x = hn::IfThenElseZero(in_range, hn::LoadU(d, a + l));
+    const auto y = hn::IfThenElseZero(in_range, hn::LoadU(d, b + l));
+    sum = hn::MulAdd(x, y, sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// Everything the row pass keeps from row to row.
+template <class T>
+struct RowPass {
+  const FusedShape& shape;
+  size_t width;    // of the slice
+  size_t columns;  // B * width
+  const RowScratch<T>& buf;
+  const T* g;         // [H, width], the row's gradient, in scratch
+  const T* weights;   // [H, A, B] of the row
+  int64_t per_head;   // A * B
+  int64_t num_bases;  // B
+
+  // out[b, l] = sum over h of w[h, a, b] * g[h, l], times factor; added to out unless `first`.
+  void spread(int a, T factor, bool first, T* out) const {
+    for (int64_t b = 0; b < num_bases; ++b) {
+      const T* w = weights + a * num_bases + b;
+      for_each_chunk<T>(width, [&](auto d, size_t l) HWY_ATTR {
+        auto sum = hn::Zero(d);
+        for (int64_t h = 0; h < shape.heads; ++h)
+          sum = hn::MulAdd(hn::Set(d, w[h * per_head]), hn::LoadU(d, g + h * stride() + l), sum);
+        T* to = out + b * width + l;
+        sum = hn::Mul(sum, hn::Set(d, factor));
+        hn::StoreU(first ? sum : hn::Add(hn::LoadU(d, to), sum), d, to);
+      });
+    }
+  }
+
+  // dweights[h, a, b] = factor * <g[h], values_a[b]>
+  void weight_gradient(int a, T factor, bool first, T* dweights) const {
+    const T* values = buf.values(shape.aggregators[a]);
+    for (int64_t h = 0; h < shape.heads; ++h)
+      for (int64_t b = 0; b < num_bases; ++b) {
+        const T value = factor * dot(g + h * stride(), values + b * width, width);
+        T& to = dweights[h * per_head + a * num_bases + b];
+        to = first ? value : to + value;
+      }
+  }
+
+  // Heads of g are padded apart, so that `dot` may read a vector past each.
+  int64_t stride() const { return RowScratch<T>::padded(static_cast<int64_t>(width)); }
+};
+
+template <class T>
+void write_winner(const WinnerRow<T>& from, bool weighted, const T* g, size_t columns,
+                  int32_t* source, T* gradient) {
+  for (size_t c = 0; c < columns; ++c) source[c] = static_cast<int32_t>(from.source[c]);
+  if (weighted)
+    for (size_t c = 0; c < columns; ++c) gradient[c] = g[c] * from.weight[c];
+  else
+    std::copy(g, g + columns, gradient);
+}
+
+template <class T>
+void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* grad_out,
+              T* dweights, T* records, Winners<T> winners, T* scratch) {
+  const auto width = static_cast<size_t>(in.bases.width);
+  const size_t columns = static_cast<size_t>(shape.bases) * width;
+  const RowScratch<T> buf(scratch, static_cast<int64_t>(columns));
+  RowAggregator<true, T> row(shape, in, buf);
+  const RecordLayout layout = record_layout(shape.aggregators);
+  const bool first_slice = in.bases.first == 0;
+  const int64_t per_row = shape.weights_per_row();
+  RowPass<T> pass{shape, width, columns, buf, buf.rest, nullptr, per_row / shape.heads, shape.bases};
+  T* const g = buf.rest;
+  T* const temporary = g + shape.heads * pass.stride();  // one row of columns
+
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    const int64_t count = row.aggregate(i);
+    pass.weights = in.weights + i * per_row;
+    const T* from = grad_out + i * shape.out_width() + in.bases.first;
+    for (int64_t h = 0; h < shape.heads; ++h)
+      std::copy_n(from + h * shape.head_width, width, g + h * pass.stride());
+
+    T* plain = records + i * layout.parts() * static_cast<int64_t>(columns);
+    T* sym = plain + (layout.plain ? columns : 0);
+    T* squares = sym + (layout.sym ? columns : 0);
+    bool plain_set = false;
+    bool squares_set = false;
+    const T inverse = count > 0 ? T{1} / static_cast<T>(count) : T{0};
+    for (int a = 0; a < shape.aggregators.size(); ++a) {
+      const Aggregator kind = shape.aggregators[a];
+      const T factor = row_factor(kind, count, in.target_scale, i);
+      pass.weight_gradient(a, factor, first_slice, dweights + i * per_row);
+      switch (kind) {
+        case Aggregator::kAdd:
+        case Aggregator::kMean:
+          pass.spread(a, factor, !plain_set, plain);
+          plain_set = true;
+          break;
+        case Aggregator::kSymnorm:
+          pass.spread(a, factor, true, sym);
+          break;
+        case Aggregator::kMax:
+        case Aggregator::kMin: {
+          pass.spread(a, T{1}, true, temporary);
+          const bool is_max = kind == Aggregator::kMax;
+          const int64_t slot = is_max ? 0 : layout.winners - 1;
+          const int64_t at = (slot * in.graph.num_targets + i) * static_cast<int64_t>(columns);
+          write_winner(is_max ? buf.max_winner : buf.min_winner, in.graph.weights != nullptr,
+                       temporary, columns, winners.source + at, winners.gradient + at);
+          break;
+        }
+        case Aggregator::kVar:  // K gets 2/n * g_var
+          pass.spread(a, 2 * inverse, !squares_set, squares);
+          squares_set = true;
+          break;
+        case Aggregator::kStd:  // K gets g_std / (n * std)
+          pass.spread(a, inverse, true, temporary);
+          for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+            auto k = hn::Div(hn::LoadU(d, temporary + c), hn::LoadU(d, buf.std + c));
+            if (squares_set) k = hn::Add(k, hn::LoadU(d, squares + c));
+            hn::StoreU(k, d, squares + c);
+          });
+          squares_set = true;
+          break;
+      }
+    }
+    if (layout.squares) std::copy_n(buf.mean, columns, squares + columns);
+  }
+}
+
+// The source pass. Records are gathered over the transposed graph.
+template <bool kWeighted, class T>
+class SourcePass {
+ public:
+  SourcePass(const FusedShape& shape, const FusedInput<T>& in, const CsrView& transposed,
+             const T* records, T* scratch)
+      : in_(in),
+        t_(transposed),
+        layout_(record_layout(shape.aggregators)),
+        columns_(shape.bases * in.bases.width),
+        num_edges_(transposed.num_edges()),
+        sym_loop_(layout_.sym && shape.self_loops == SelfLoops::kSymnorm),
+        sym_apart_(sym_loop_ && in.graph_has_loops),
+        sum_(scratch) {
+    row_.x = records;
+    row_.stride = layout_.parts() * columns_;
+    row_.prefetch = in.prefetch;
+    row_.loop_first = shape.self_loops == SelfLoops::kAll;
+    row_.skip_loops = row_.loop_first && in.graph_has_loops;
+  }
+
+  void run(int64_t j, T* out) {
+    point_at(row_, t_, j, num_edges_);
+    const int64_t sym_at = layout_.plain ? columns_ : 0;
+    if (sym_apart_) {  // symnorm does not see the loops of the graph, the others do
+      if (layout_.plain) add_up(row_, 0, columns_);
+      Row<T> without_loops = row_;
+      without_loops.skip_loops = true;
+      add_up(without_loops, sym_at, columns_);
+    } else if (layout_.sums() > 0) {
+      add_up(row_, 0, layout_.sums() * columns_);
+    }
+    const T* own_record = row_.x + j * row_.stride;
+    const T scale = layout_.sym ? in_.source_scale[j] : T{0};
+    for_each_chunk<T>(static_cast<size_t>(columns_), [&](auto d, size_t c) HWY_ATTR {
+      auto dx = layout_.plain ? hn::LoadU(d, sum_ + c) : hn::Zero(d);
+      if (layout_.sym) {
+        auto q = hn::LoadU(d, sum_ + sym_at + c);
+        if (sym_loop_) q = hn::Add(q, hn::LoadU(d, own_record + sym_at + c));
+        dx = hn::MulAdd(hn::Set(d, scale), q, dx);
+      }
+      hn::StoreU(dx, d, out + c);
+    });
+    if (layout_.squares) add_pull_to_mean(j, out);
+  }
+
+ private:
+  // sum[from, from + n) = sum of the records' columns, weighted.
+  void add_up(const Row<T>& row, int64_t from, int64_t n) {
+    constexpr Kinds kSumOnly{Kinds::kSum};
+    Row<T> part = row;
+    part.x += from;
+    RowScratch<T> to;
+    to.sum = sum_ + from;
+    const auto columns = static_cast<size_t>(n);
+    if (walk_row<kSumOnly, kWeighted, T, RowScratch<T>>(part, columns, to) == 0)
+      std::fill(to.sum, to.sum + n, T{0});
+  }
+
+  // out += sum of e * K_i * (e * x_j - m_i). The difference is taken edge by edge: x_j * sum(K) -
+  // sum(K * m) would need a row less, and lose all digits where a variance is near zero.
+  void add_pull_to_mean(int64_t j, T* out) {
+    const T* x = in_.bases.data + j * in_.bases.row_stride;
+    const int64_t at = layout_.sums() * columns_;
+    for_each_block<T, 2>(
+        static_cast<size_t>(columns_), [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+          using V = hn::Vec<decltype(d)>;
+          constexpr int kVectors = vectors();
+          size_t column[kVectors];
+          V own[kVectors];
+          V sum[kVectors];
+          for (int v = 0; v < kVectors; ++v) {
+            column[v] = v + 1 == kVectors ? last : begin + v * kLanes<decltype(d)>;
+            own[v] = hn::LoadU(d, x + column[v]);
+            sum[v] = hn::Zero(d);
+          }
+          const auto take = [&](int64_t i, T weight) HWY_ATTR {
+            const T* k = row_.x + i * row_.stride + at;
+            for (int v = 0; v < kVectors; ++v) {
+              V factor = hn::LoadU(d, k + column[v]);
+              V message = own[v];
+              if constexpr (kWeighted) {
+                factor = hn::Mul(factor, hn::Set(d, weight));
+                message = hn::Mul(message, hn::Set(d, weight));
+              }
+              const V mean = hn::LoadU(d, k + columns_ + column[v]);
+              sum[v] = hn::MulAdd(factor, hn::Sub(message, mean), sum[v]);
+            }
+          };
+          if (row_.loop_first) take(j, T{1});
+          for (int64_t e = 0; e < row_.edges; ++e) {
+            if (row_.prefetch && e + kAhead < row_.until_end) {
+              const T* next = row_.x + row_.source[e + kAhead] * row_.stride + at;
+              for (size_t c = begin; c < last + kLanes<decltype(d)>; c += 64 / sizeof(T)) {
+                __builtin_prefetch(next + c);
+                __builtin_prefetch(next + columns_ + c);
+              }
+            }
+            if (row_.skip_loops && row_.source[e] == row_.self) continue;
+            take(row_.source[e], kWeighted ? static_cast<T>(row_.weight[e]) : T{1});
+          }
+          // The overlap of the last vector must be added once: it is stored to scratch, added below.
+          for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, sum_ + column[v]);
+        });
+    for_each_chunk<T>(static_cast<size_t>(columns_), [&](auto d, size_t c) HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, out + c), hn::LoadU(d, sum_ + c)), d, out + c);
+    });
+  }
+
+  const FusedInput<T>& in_;
+  const CsrView t_;
+  const RecordLayout layout_;
+  const int64_t columns_;
+  const int64_t num_edges_;
+  const bool sym_loop_;
+  const bool sym_apart_;
+  T* const sum_;
+  Row<T> row_;
+};
+
+template <bool kWeighted, class T>
+void sources_any(const FusedShape& shape, const FusedInput<T>& in, const CsrView& transposed,
+                 RowRange sources, const T* records, T* grad_bases, T* scratch) {
+  SourcePass<kWeighted, T> pass(shape, in, transposed, records, scratch);
+  const int64_t columns = shape.bases * in.bases.width;
+  for (int64_t j = sources.begin; j < sources.end; ++j) pass.run(j, grad_bases + j * columns);
+}
+
+#define EGC_DEFINE_BACKWARD(T, suffix)                                                           \
+  void rows_##suffix(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,            \
+                     const T* grad_out, T* dweights, T* records, Winners<T> winners,             \
+                     T* scratch) {                                                               \
+    rows_any(shape, in, rows, grad_out, dweights, records, winners, scratch);                    \
+  }                                                                                              \
+  void sources_##suffix(const FusedShape& shape, const FusedInput<T>& in, const CsrView& t,      \
+                        RowRange sources, const T* records, T* grad_bases, T* scratch) {         \
+    t.weights != nullptr                                                                         \
+        ? sources_any<true>(shape, in, t, sources, records, grad_bases, scratch)                 \
+        : sources_any<false>(shape, in, t, sources, records, grad_bases, scratch);               \
+  }
+EGC_DEFINE_BACKWARD(float, f32)
+EGC_DEFINE_BACKWARD(double, f64)
+#undef EGC_DEFINE_BACKWARD
+
+}  // namespace egc::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace egc::kernels {
+
+HWY_EXPORT(rows_f32);
+HWY_EXPORT(rows_f64);
+HWY_EXPORT(sources_f32);
+HWY_EXPORT(sources_f64);
+
+RecordLayout record_layout(const AggregatorSet& a) {
+  RecordLayout layout;
+  layout.plain = a.has(Aggregator::kAdd) || a.has(Aggregator::kMean);
+  layout.sym = a.has(Aggregator::kSymnorm);
+  layout.squares = a.has(Aggregator::kVar) || a.has(Aggregator::kStd);
+  layout.winners = int{a.has(Aggregator::kMax)} + int{a.has(Aggregator::kMin)};
+  return layout;
+}
+
+int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width) {
+  using Scratch = RowScratch<float>;
+  const int64_t columns = shape.bases * slice_width;
+  const int64_t row_pass = Scratch::size(columns) + shape.heads * Scratch::padded(slice_width) +
+                           Scratch::padded(columns);
+  const int64_t source_pass = Scratch::padded(2 * columns);
+  return std::max(row_pass, source_pass);
+}
+
+template <>
+void backward_rows(const FusedShape& shape, const FusedInput<float>& input, RowRange rows,
+                   const float* grad_out, float* dweights, float* records, Winners<float> winners,
+                   float* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(rows_f32)
+  (shape, input, rows, grad_out, dweights, records, winners, scratch);
+}
+template <>
+void backward_rows(const FusedShape& shape, const FusedInput<double>& input, RowRange rows,
+                   const double* grad_out, double* dweights, double* records,
+                   Winners<double> winners, double* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(rows_f64)
+  (shape, input, rows, grad_out, dweights, records, winners, scratch);
+}
+
+template <>
+void backward_sources(const FusedShape& shape, const FusedInput<float>& input, CsrView transposed,
+                      RowRange sources, const float* records, float* grad_bases, float* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(sources_f32)
+  (shape, input, transposed, sources, records, grad_bases, scratch);
+}
+template <>
+void backward_sources(const FusedShape& shape, const FusedInput<double>& input, CsrView transposed,
+                      RowRange sources, const double* records, double* grad_bases,
+                      double* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(sources_f64)
+  (shape, input, transposed, sources, records, grad_bases, scratch);
+}
+
+template <class T>
+void backward_winners(int64_t num_targets, int64_t columns, int64_t begin, int64_t end,
+                      const int32_t* source, const T* gradient, T* grad_bases) {
+  for (int64_t i = 0; i < num_targets; ++i) {
+    const int32_t* from = source + i * columns;
+    const T* g = gradient + i * columns;
+    for (int64_t c = begin; c < end; ++c)
+      if (from[c] >= 0) grad_bases[from[c] * columns + c] += g[c];
+  }
+}
+template void backward_winners(int64_t, int64_t, int64_t, int64_t, const int32_t*, const float*,
+                               float*);
+template void backward_winners(int64_t, int64_t, int64_t, int64_t, const int32_t*, const double*,
+                               double*);
+
+}  // namespace egc::kernels
+#endif

@@ -1,0 +1,166 @@
+#include "egc/kernels/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace egc::kernels {
+namespace {
+
+struct Neighbour {
+  int64_t node;
+  double weight;
+};
+
+// The neighbourhood of i with or without an added loop, which replaces loops of the graph.
+std::vector<Neighbour> neighbours(const CsrView& g, int64_t i, bool add_loop) {
+  std::vector<Neighbour> out;
+  if (add_loop) out.push_back({i, 1.0});
+  for (int64_t e = g.offsets[i]; e < g.offsets[i + 1]; ++e)
+    if (!(add_loop && g.sources[e] == i))
+      out.push_back({g.sources[e], g.weights == nullptr ? 1.0 : double{g.weights[e]}});
+  return out;
+}
+
+bool loops_for(Aggregator a, SelfLoops mode) {
+  return mode == SelfLoops::kAll || (mode == SelfLoops::kSymnorm && a == Aggregator::kSymnorm);
+}
+
+// 1/sqrt(deg) of all targets and all sources.
+struct Scales {
+  std::vector<double> target;
+  std::vector<double> source;
+};
+Scales scales(const CsrView& g, bool add_loop) {
+  Scales s{std::vector<double>(g.num_targets, 0.0), std::vector<double>(g.num_sources, 0.0)};
+  for (int64_t i = 0; i < g.num_targets; ++i)
+    for (const Neighbour& n : neighbours(g, i, add_loop)) {
+      s.target[i] += n.weight;
+      s.source[n.node] += n.weight;
+    }
+  if (g.num_targets == g.num_sources) s.source = s.target;  // in-degrees on both ends
+  for (auto* v : {&s.target, &s.source})
+    for (double& d : *v) d = d > 0 ? 1.0 / std::sqrt(d) : 0.0;
+  return s;
+}
+
+double mean_of(const std::vector<double>& m) {
+  double sum = 0;
+  for (const double v : m) sum += v;
+  return m.empty() ? 0 : sum / static_cast<double>(m.size());
+}
+
+double var_of(const std::vector<double>& m) {
+  const double mean = mean_of(m);
+  double sum = 0;
+  for (const double v : m) sum += (v - mean) * (v - mean);
+  return m.empty() ? 0 : sum / static_cast<double>(m.size());
+}
+
+// The value of one aggregator from the messages of one column, and d value / d message.
+double aggregate(Aggregator a, const std::vector<double>& m, std::vector<double>& derivative) {
+  const size_t n = m.size();
+  const double count = static_cast<double>(n);
+  derivative.assign(n, 0.0);
+  switch (a) {
+    case Aggregator::kAdd:
+    case Aggregator::kSymnorm:  // the messages carry the normalisation
+      derivative.assign(n, 1.0);
+      return mean_of(m) * count;
+    case Aggregator::kMean:
+      derivative.assign(n, 1.0 / count);
+      return mean_of(m);
+    case Aggregator::kMax:
+    case Aggregator::kMin: {
+      if (n == 0) return 0;
+      const auto it = a == Aggregator::kMax ? std::max_element(m.begin(), m.end())
+                                            : std::min_element(m.begin(), m.end());
+      derivative[it - m.begin()] = 1.0;  // the first of equals
+      return *it;
+    }
+    case Aggregator::kVar:
+    case Aggregator::kStd: {
+      const double var = var_of(m);
+      const double std = std::sqrt(var + kStdEpsilon);
+      const double outer = a == Aggregator::kVar ? 1.0 : 0.5 / std;
+      for (size_t k = 0; k < n; ++k) derivative[k] = outer * 2.0 / count * (m[k] - mean_of(m));
+      return a == Aggregator::kVar ? var : std;
+    }
+  }
+  return 0;
+}
+
+// Calls f(i, a, b, l, value, neighbours, d value / d x of each neighbour) for every aggregate.
+template <class F>
+void for_each_aggregate(const ReferenceInput& in, F&& f) {
+  const FusedShape& s = in.shape;
+  const bool sym_loops = loops_for(Aggregator::kSymnorm, s.self_loops);
+  Scales scale;
+  if (s.aggregators.has(Aggregator::kSymnorm)) scale = scales(in.graph, sym_loops);
+  std::vector<double> messages;
+  std::vector<double> derivative;
+  for (int64_t i = 0; i < in.graph.num_targets; ++i)
+    for (int a = 0; a < s.aggregators.size(); ++a) {
+      const Aggregator kind = s.aggregators[a];
+      std::vector<Neighbour> around = neighbours(in.graph, i, loops_for(kind, s.self_loops));
+      if (kind == Aggregator::kSymnorm)
+        for (Neighbour& n : around) n.weight *= scale.target[i] * scale.source[n.node];
+      for (int64_t b = 0; b < s.bases; ++b)
+        for (int64_t l = 0; l < s.head_width; ++l) {
+          messages.clear();
+          for (const Neighbour& n : around)
+            messages.push_back(n.weight * in.bases[(n.node * s.bases + b) * s.head_width + l]);
+          const double value = aggregate(kind, messages, derivative);
+          for (size_t k = 0; k < around.size(); ++k) derivative[k] *= around[k].weight;
+          f(i, a, b, l, value, around, derivative);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<double> reference_forward(const ReferenceInput& in) {
+  const FusedShape& s = in.shape;
+  std::vector<double> out(in.graph.num_targets * s.out_width());
+  for (size_t k = 0; k < out.size(); ++k)
+    out[k] = in.bias == nullptr ? 0.0 : in.bias[static_cast<int64_t>(k) % s.out_width()];
+  for_each_aggregate(in, [&](int64_t i, int a, int64_t b, int64_t l, double value, const auto&,
+                             const auto&) {
+    for (int64_t h = 0; h < s.heads; ++h) {
+      const double w =
+          in.weights[((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b];
+      out[(i * s.heads + h) * s.head_width + l] += w * value;
+    }
+  });
+  return out;
+}
+
+ReferenceGradients reference_backward(const ReferenceInput& in, const double* grad_out) {
+  const FusedShape& s = in.shape;
+  ReferenceGradients grad{std::vector<double>(in.graph.num_sources * s.bases * s.head_width, 0.0),
+                          std::vector<double>(in.graph.num_targets * s.weights_per_row(), 0.0)};
+  for_each_aggregate(in, [&](int64_t i, int a, int64_t b, int64_t l, double value,
+                             const std::vector<Neighbour>& around,
+                             const std::vector<double>& derivative) {
+    double upstream = 0;
+    for (int64_t h = 0; h < s.heads; ++h) {
+      const int64_t w = ((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b;
+      const double g = grad_out[(i * s.heads + h) * s.head_width + l];
+      grad.weights[w] += g * value;
+      upstream += g * in.weights[w];
+    }
+    for (size_t k = 0; k < around.size(); ++k)
+      grad.bases[(around[k].node * s.bases + b) * s.head_width + l] += upstream * derivative[k];
+  });
+  return grad;
+}
+
+std::vector<double> reference_spmm(CsrView g, const double* x, int64_t columns) {
+  std::vector<double> out(g.num_targets * columns, 0.0);
+  for (int64_t i = 0; i < g.num_targets; ++i)
+    for (const Neighbour& n : neighbours(g, i, false))
+      for (int64_t c = 0; c < columns; ++c)
+        out[i * columns + c] += n.weight * x[n.node * columns + c];
+  return out;
+}
+
+}  // namespace egc::kernels

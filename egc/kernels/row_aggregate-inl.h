@@ -1,0 +1,151 @@
+// All aggregates of one row, left in scratch. Shared by the forward kernel and by the backward row
+// pass, which recomputes them and asks for the winners too. Included once per instruction set.
+#if defined(EGC_KERNELS_ROW_AGGREGATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef EGC_KERNELS_ROW_AGGREGATE_INL_H_
+#undef EGC_KERNELS_ROW_AGGREGATE_INL_H_
+#else
+#define EGC_KERNELS_ROW_AGGREGATE_INL_H_
+#endif
+
+#include <cmath>
+#include <cstdint>
+
+#include "egc/kernels/fused_aggregate.h"
+#include "egc/kernels/row_walk-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace egc::kernels::HWY_NAMESPACE {
+
+// To: RowScratch or DirectOut.
+template <class T, class To>
+using WalkRow = int64_t (*)(const Row<T>& row, size_t columns, const To& to);
+
+template <Kinds kKinds, bool kWeighted, class T, class To>
+int64_t walk_row(const Row<T>& row, size_t columns, const To& to) {
+  int64_t count = 0;
+  for_each_block<T, most_vectors<kKinds, kWeighted, T>()>(
+      columns, [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+        count = walk_block<kKinds, kWeighted, vectors()>(
+            d, row, begin, last, [&](const auto& acc, auto tag, const size_t* at, int64_t n)
+                                     HWY_ATTR { acc.store(tag, at, n, to); });
+      });
+  return count;
+}
+
+// The walk for a set of kinds, chosen once per call of a kernel. kWinners is a choice of the kernel,
+// not of the set, so that the forward pass does not compile walks that it never uses.
+template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
+WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
+  WalkRow<T, To> walk = nullptr;
+  const auto with = [&]<Kinds::Sums kSums, bool kSym, bool kMax, bool kMin>() {
+    constexpr Kinds kKinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)};
+    walk = &walk_row<kKinds, false, T, To>;
+    if constexpr (kMayBeWeighted)
+      if (weighted) walk = &walk_row<kKinds, true, T, To>;
+  };
+  const auto with_min = [&]<Kinds::Sums kSums, bool kSym, bool kMax>() {
+    kinds.min ? with.template operator()<kSums, kSym, kMax, true>()
+              : with.template operator()<kSums, kSym, kMax, false>();
+  };
+  const auto with_max = [&]<Kinds::Sums kSums, bool kSym>() {
+    kinds.max ? with_min.template operator()<kSums, kSym, true>()
+              : with_min.template operator()<kSums, kSym, false>();
+  };
+  const auto with_sym = [&]<Kinds::Sums kSums>() {
+    kinds.sym ? with_max.template operator()<kSums, true>()
+              : with_max.template operator()<kSums, false>();
+  };
+  switch (kinds.sums) {
+    case Kinds::kNone:
+      with_sym.template operator()<Kinds::kNone>();
+      break;
+    case Kinds::kSum:
+      with_sym.template operator()<Kinds::kSum>();
+      break;
+    case Kinds::kMoments:
+      with_sym.template operator()<Kinds::kMoments>();
+      break;
+  }
+  return walk;
+}
+
+// What the rows of one call have in common.
+template <class T>
+Row<T> make_row(const FusedShape& shape, const FusedInput<T>& in) {
+  Row<T> row;
+  row.x = in.bases.data;
+  row.stride = in.bases.row_stride;
+  row.loop_first = shape.self_loops == SelfLoops::kAll;
+  row.skip_loops = row.loop_first && in.graph_has_loops;
+  row.sym_skips_loops = shape.self_loops == SelfLoops::kSymnorm && in.graph_has_loops;
+  row.source_scale = in.source_scale;
+  row.prefetch = in.prefetch;
+  return row;
+}
+
+template <class T>
+HWY_INLINE void point_at(Row<T>& row, const CsrView& g, int64_t i, int64_t num_edges) {
+  const int64_t begin = g.offsets[i];
+  row.source = g.sources + begin;
+  if (g.weights != nullptr) row.weight = g.weights + begin;
+  row.edges = g.offsets[i + 1] - begin;
+  row.until_end = num_edges - begin;
+  row.self = static_cast<int32_t>(i);
+}
+
+template <bool kWinners, class T>
+class RowAggregator {
+ public:
+  RowAggregator(const FusedShape& shape, const FusedInput<T>& input, const RowScratch<T>& scratch)
+      : in_(input),
+        buf_(scratch),
+        walk_(choose_walk<kWinners, T, RowScratch<T>>(Kinds::of(shape.aggregators, kWinners),
+                                                      input.graph.weights != nullptr)),
+        columns_(static_cast<size_t>(shape.bases * input.bases.width)),
+        sym_loop_(shape.self_loops == SelfLoops::kSymnorm &&
+                  shape.aggregators.has(Aggregator::kSymnorm)),
+        num_edges_(input.graph.num_edges()),
+        row_(make_row(shape, input)) {}
+
+  // Fills the scratch rows; returns the number of neighbours, an added loop included.
+  int64_t aggregate(int64_t i) {
+    point_at(row_, in_.graph, i, num_edges_);
+    const int64_t count = walk_(row_, columns_, buf_);
+    if (count == 0) clear();
+    if (sym_loop_) add_sym_loop(i);
+    return count;
+  }
+
+ private:
+  // A row without neighbours: zeros, and no winner.
+  void clear() {
+    for (size_t c = 0; c < columns_; ++c) {
+      buf_.sum[c] = buf_.sym[c] = buf_.max[c] = buf_.min[c] = buf_.mean[c] = buf_.var[c] = T{0};
+      buf_.std[c] = static_cast<T>(std::sqrt(kStdEpsilon));
+      buf_.max_winner.source[c] = buf_.min_winner.source[c] = -1;
+      buf_.max_winner.weight[c] = buf_.min_winner.weight[c] = T{0};
+    }
+  }
+
+  void add_sym_loop(int64_t i) {
+    const T* self = row_.x + i * row_.stride;
+    const T scale = in_.source_scale[i];
+    for_each_chunk<T>(columns_, [&](auto d, size_t c) HWY_ATTR {
+      const auto sum = hn::LoadU(d, buf_.sym + c);
+      hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, self + c), sum), d, buf_.sym + c);
+    });
+  }
+
+  const FusedInput<T>& in_;
+  const RowScratch<T>& buf_;
+  const WalkRow<T, RowScratch<T>> walk_;
+  const size_t columns_;
+  const bool sym_loop_;
+  const int64_t num_edges_;
+  Row<T> row_;
+};
+
+}  // namespace egc::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

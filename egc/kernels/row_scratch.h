@@ -1,0 +1,131 @@
+// What a walk over one row computes, and where it leaves it.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "egc/kernels/aggregator.h"
+
+namespace egc::kernels {
+
+// Which accumulators a walk keeps in registers.
+struct Kinds {
+  enum Sums : uint8_t { kNone, kSum, kMoments };
+  Sums sums = kNone;     // add, mean; var and std need the moments, which give the sum as well
+  bool sym = false;      // symnorm
+  bool max = false;
+  bool min = false;
+  bool winners = false;  // max and min with the source that gave them
+
+  static Kinds of(const AggregatorSet& a, bool winners) {
+    Kinds k;
+    if (a.has(Aggregator::kVar) || a.has(Aggregator::kStd))
+      k.sums = kMoments;
+    else if (a.has(Aggregator::kAdd) || a.has(Aggregator::kMean))
+      k.sums = kSum;
+    k.sym = a.has(Aggregator::kSymnorm);
+    k.max = a.has(Aggregator::kMax);
+    k.min = a.has(Aggregator::kMin);
+    k.winners = winners && (k.max || k.min);
+    return k;
+  }
+};
+
+template <class T>
+struct WinnerRow {
+  std::conditional_t<sizeof(T) == 4, int32_t, int64_t>* source = nullptr;  // as wide as T, for the vectors
+  T* weight = nullptr;  // of the winning edge
+};
+
+// Rows of `columns` values, carved out of one block.
+template <class T>
+struct RowScratch {
+  T* sum = nullptr;
+  T* sym = nullptr;
+  T* max = nullptr;
+  T* min = nullptr;
+  T* mean = nullptr;
+  T* var = nullptr;
+  T* std = nullptr;
+  WinnerRow<T> max_winner;
+  WinnerRow<T> min_winner;
+  T* rest = nullptr;  // what the caller may use further on
+
+  static constexpr int kRows = 11;
+  // Whole cache lines, and one vector may be read past the end.
+  static int64_t padded(int64_t columns) { return (columns + 15) / 16 * 16 + 16; }
+  static int64_t size(int64_t columns) { return kRows * padded(columns); }
+
+  RowScratch() = default;
+  RowScratch(T* block, int64_t columns) {
+    const int64_t step = padded(columns);
+    for (T** row : {&sum, &sym, &max, &min, &mean, &var, &std, &max_winner.weight,
+                    &min_winner.weight}) {
+      *row = block;
+      block += step;
+    }
+    max_winner.source = reinterpret_cast<decltype(max_winner.source)>(block);
+    min_winner.source = reinterpret_cast<decltype(min_winner.source)>(block + step);
+    rest = block + 2 * step;
+  }
+
+  // Where the values of an aggregator are, up to a factor that depends on the row alone.
+  const T* values(Aggregator a) const {
+    switch (a) {
+      case Aggregator::kAdd:
+      case Aggregator::kMean:
+        return sum;
+      case Aggregator::kSymnorm:
+        return sym;
+      case Aggregator::kMax:
+        return max;
+      case Aggregator::kMin:
+        return min;
+      case Aggregator::kVar:
+        return var;
+      case Aggregator::kStd:
+        return std;
+    }
+    return nullptr;
+  }
+};
+
+// The output row and the weight of each aggregator (the row's factors already in, but for the mean's
+// 1/n), for the case of one head and one basis.
+template <class T>
+struct DirectOut {
+  T* out = nullptr;
+  const T* bias = nullptr;
+  bool stream = false;
+  T add{}, mean{}, sym{}, max{}, min{}, var{}, std{};
+
+  T& weight(Aggregator a) {
+    switch (a) {
+      case Aggregator::kAdd:
+        return add;
+      case Aggregator::kMean:
+        return mean;
+      case Aggregator::kSymnorm:
+        return sym;
+      case Aggregator::kMax:
+        return max;
+      case Aggregator::kMin:
+        return min;
+      case Aggregator::kVar:
+        return var;
+      case Aggregator::kStd:
+        return std;
+    }
+    return add;
+  }
+};
+
+// That factor: mean is sum / n, symnorm is s_i * sym.
+template <class T>
+T row_factor(Aggregator a, int64_t count, const T* target_scale, int64_t i) {
+  if (a == Aggregator::kMean) return count > 0 ? T{1} / static_cast<T>(count) : T{0};
+  if (a == Aggregator::kSymnorm) return target_scale[i];
+  return T{1};
+}
+
+}  // namespace egc::kernels

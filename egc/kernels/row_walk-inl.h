@@ -1,0 +1,274 @@
+// One walk over the neighbours of a row, with all accumulators of a column block in registers: each
+// neighbour element is read once, whatever the number of aggregators.
+// Included once per instruction set.
+#if defined(EGC_KERNELS_ROW_WALK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef EGC_KERNELS_ROW_WALK_INL_H_
+#undef EGC_KERNELS_ROW_WALK_INL_H_
+#else
+#define EGC_KERNELS_ROW_WALK_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "egc/kernels/columns-inl.h"
+#include "egc/kernels/row_scratch.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace egc::kernels::HWY_NAMESPACE {
+
+// A row of the graph, ready to be walked.
+template <class T>
+struct Row {
+  const T* x = nullptr;  // rows `stride` apart
+  int64_t stride = 0;
+  const int32_t* source = nullptr;  // its edges
+  const float* weight = nullptr;
+  int64_t edges = 0;
+  int64_t until_end = 0;            // edges from here to the end of the graph, for prefetching
+  int32_t self = -1;                // the row's own id
+  bool loop_first = false;          // the virtual self-loop, met before the edges
+  bool skip_loops = false;          // the graph's own loops do not count
+  bool sym_skips_loops = false;     // ... for symnorm only
+  const T* source_scale = nullptr;  // of symnorm
+  bool prefetch = false;
+};
+
+// How many edges ahead a row is asked for: about what is in flight while a line travels from memory.
+constexpr int64_t kAhead = 8;
+
+// The accumulators of kVectors vectors of columns.
+template <Kinds kKinds, bool kWeighted, int kVectors, class D>
+struct Accumulators {
+  using T = hn::TFromD<D>;
+  using V = hn::Vec<D>;
+  using DI = hn::RebindToSigned<D>;
+  using TI = hn::TFromD<DI>;
+  struct None {};
+  template <bool kUsed, class A>
+  using If = std::conditional_t<kUsed, A, None>;
+  static constexpr bool kMoments = kKinds.sums == Kinds::kMoments;
+  static constexpr bool kSum = kKinds.sums == Kinds::kSum;
+
+  [[no_unique_address]] If<kSum || kMoments, V[kVectors]> sum;  // with moments: about the origin
+  [[no_unique_address]] If<kMoments, V[kVectors]> squares;
+  [[no_unique_address]] If<kMoments, V[kVectors]> origin;
+  [[no_unique_address]] If<kKinds.sym, V[kVectors]> sym;
+  [[no_unique_address]] If<kKinds.max, V[kVectors]> max;
+  [[no_unique_address]] If<kKinds.min, V[kVectors]> min;
+  [[no_unique_address]] If<kKinds.max && kKinds.winners, hn::Vec<DI>[kVectors]> max_source;
+  [[no_unique_address]] If<kKinds.min && kKinds.winners, hn::Vec<DI>[kVectors]> min_source;
+  [[no_unique_address]] If<kKinds.max && kKinds.winners && kWeighted, V[kVectors]> max_weight;
+  [[no_unique_address]] If<kKinds.min && kKinds.winners && kWeighted, V[kVectors]> min_weight;
+
+  // Takes the neighbour row x + at[v]; the first one initialises.
+  template <bool kFirst>
+  HWY_INLINE void take(D d, const T* x, const size_t* at, int32_t source, T weight, T scale) {
+    const DI di;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const V raw = hn::LoadU(d, x + at[v]);
+      V m = raw;  // the message
+      if constexpr (kWeighted) m = hn::Mul(raw, hn::Set(d, weight));
+      if constexpr (kSum) sum[v] = kFirst ? m : hn::Add(sum[v], m);
+      if constexpr (kMoments) {
+        // About the first message, which is near the data: no cancellation.
+        if constexpr (kFirst) {
+          origin[v] = m;
+          sum[v] = squares[v] = hn::Zero(d);
+        } else {
+          const V delta = hn::Sub(m, origin[v]);
+          sum[v] = hn::Add(sum[v], delta);
+          squares[v] = hn::MulAdd(delta, delta, squares[v]);
+        }
+      }
+      if constexpr (kKinds.sym) {
+        const V s = hn::Set(d, scale);
+        sym[v] = kFirst ? hn::Mul(s, raw) : hn::MulAdd(s, raw, sym[v]);
+      }
+      if constexpr (kKinds.max) {
+        if constexpr (kFirst) {
+          max[v] = m;
+          if constexpr (kKinds.winners) max_source[v] = hn::Set(di, static_cast<TI>(source));
+          if constexpr (kKinds.winners && kWeighted) max_weight[v] = hn::Set(d, weight);
+        } else if constexpr (kKinds.winners) {
+          const auto better = hn::Gt(m, max[v]);  // ties stay with the first
+          max[v] = hn::IfThenElse(better, m, max[v]);
+          max_source[v] = hn::IfThenElse(hn::RebindMask(di, better),
+                                         hn::Set(di, static_cast<TI>(source)), max_source[v]);
+          if constexpr (kWeighted)
+            max_weight[v] = hn::IfThenElse(better, hn::Set(d, weight), max_weight[v]);
+        } else {
+          max[v] = hn::Max(max[v], m);
+        }
+      }
+      if constexpr (kKinds.min) {
+        if constexpr (kFirst) {
+          min[v] = m;
+          if constexpr (kKinds.winners) min_source[v] = hn::Set(di, static_cast<TI>(source));
+          if constexpr (kKinds.winners && kWeighted) min_weight[v] = hn::Set(d, weight);
+        } else if constexpr (kKinds.winners) {
+          const auto better = hn::Lt(m, min[v]);
+          min[v] = hn::IfThenElse(better, m, min[v]);
+          min_source[v] = hn::IfThenElse(hn::RebindMask(di, better),
+                                         hn::Set(di, static_cast<TI>(source)), min_source[v]);
+          if constexpr (kWeighted)
+            min_weight[v] = hn::IfThenElse(better, hn::Set(d, weight), min_weight[v]);
+        } else {
+          min[v] = hn::Min(min[v], m);
+        }
+      }
+    }
+  }
+
+  // sum, mean, var and std from the moments about the origin.
+  struct Moments {
+    V sum, mean, var, std;
+  };
+  HWY_INLINE Moments moments(D d, int v, int64_t count) const {
+    const T n = static_cast<T>(count);
+    const V inverse = hn::Set(d, T{1} / n);
+    const V offset = hn::Mul(sum[v], inverse);
+    const V var =
+        hn::Max(hn::NegMulAdd(offset, offset, hn::Mul(squares[v], inverse)), hn::Zero(d));
+    return {hn::MulAdd(hn::Set(d, n), origin[v], sum[v]), hn::Add(origin[v], offset), var,
+            hn::Sqrt(hn::Add(var, hn::Set(d, static_cast<T>(kStdEpsilon))))};
+  }
+
+  // With one head and one basis the weighted result needs no other column: straight to the output.
+  HWY_INLINE void store(D d, const size_t* at, int64_t count, const DirectOut<T>& to) const {
+    const T mean_factor = T{1} / static_cast<T>(count);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      V y = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + at[v]);
+      const V sum_factor = hn::Set(d, to.add + to.mean * mean_factor);
+      if constexpr (kSum) y = hn::MulAdd(sum_factor, sum[v], y);
+      if constexpr (kMoments) {
+        const Moments m = moments(d, v, count);
+        y = hn::MulAdd(sum_factor, m.sum, y);
+        y = hn::MulAdd(hn::Set(d, to.var), m.var, y);
+        y = hn::MulAdd(hn::Set(d, to.std), m.std, y);
+      }
+      if constexpr (kKinds.sym) y = hn::MulAdd(hn::Set(d, to.sym), sym[v], y);
+      if constexpr (kKinds.max) y = hn::MulAdd(hn::Set(d, to.max), max[v], y);
+      if constexpr (kKinds.min) y = hn::MulAdd(hn::Set(d, to.min), min[v], y);
+      if (to.stream)
+        hn::Stream(y, d, to.out + at[v]);
+      else
+        hn::StoreU(y, d, to.out + at[v]);
+    }
+  }
+
+  HWY_INLINE void store(D d, const size_t* at, int64_t count, const RowScratch<T>& to) const {
+    const DI di;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const size_t c = at[v];
+      if constexpr (kSum) hn::StoreU(sum[v], d, to.sum + c);
+      if constexpr (kMoments) {
+        const Moments m = moments(d, v, count);
+        hn::StoreU(m.sum, d, to.sum + c);
+        hn::StoreU(m.mean, d, to.mean + c);
+        hn::StoreU(m.var, d, to.var + c);
+        hn::StoreU(m.std, d, to.std + c);
+      }
+      if constexpr (kKinds.sym) hn::StoreU(sym[v], d, to.sym + c);
+      if constexpr (kKinds.max) hn::StoreU(max[v], d, to.max + c);
+      if constexpr (kKinds.min) hn::StoreU(min[v], d, to.min + c);
+      if constexpr (kKinds.max && kKinds.winners) {
+        hn::StoreU(max_source[v], di, to.max_winner.source + c);
+        if constexpr (kWeighted) hn::StoreU(max_weight[v], d, to.max_winner.weight + c);
+      }
+      if constexpr (kKinds.min && kKinds.winners) {
+        hn::StoreU(min_source[v], di, to.min_winner.source + c);
+        if constexpr (kWeighted) hn::StoreU(min_weight[v], d, to.min_winner.weight + c);
+      }
+    }
+  }
+};
+
+// Asks for the row of edge e + kAhead. A macro, because GCC takes a function that only prefetches for
+// a pure one and drops the call.
+#define EGC_PREFETCH_AHEAD(e)                                                  \
+  if (row.prefetch && (e) + kAhead < row.until_end) {                          \
+    const auto* next = row.x + row.source[(e) + kAhead] * row.stride;          \
+    for (size_t c = begin; c < last + kLanes<D>; c += 64 / sizeof(T))          \
+      __builtin_prefetch(next + c);                                            \
+  }
+
+// Walks the row for one block of columns; returns the number of neighbours taken. With none taken
+// nothing is stored.
+template <Kinds kKinds, bool kWeighted, int kVectors, class D, class F>
+HWY_INLINE int64_t walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, size_t last,
+                              F&& store) {
+  using T = hn::TFromD<D>;
+  size_t at[kVectors];
+  for (int v = 0; v + 1 < kVectors; ++v) at[v] = begin + v * kLanes<D>;
+  at[kVectors - 1] = last;
+
+  Accumulators<kKinds, kWeighted, kVectors, D> acc;
+  const auto scale_of = [&](int64_t j, T weight) HWY_ATTR -> T {
+    if constexpr (kKinds.sym)
+      return row.sym_skips_loops && j == row.self ? T{0} : row.source_scale[j] * weight;
+    else
+      return T{0};
+  };
+  const auto weight_of = [&](int64_t e) HWY_ATTR -> T {
+    if constexpr (kWeighted)
+      return static_cast<T>(row.weight[e]);
+    else
+      return T{1};
+  };
+
+  int64_t count = 0;
+  int64_t e = 0;
+  if (row.loop_first) {
+    acc.template take<true>(d, row.x + row.self * row.stride, at, row.self, T{1},
+                            scale_of(row.self, T{1}));
+    count = 1;
+  } else {
+    while (e < row.edges && row.skip_loops && row.source[e] == row.self) ++e;
+    if (e == row.edges) return 0;
+    const int32_t j = row.source[e];
+    EGC_PREFETCH_AHEAD(e)
+    acc.template take<true>(d, row.x + j * row.stride, at, j, weight_of(e),
+                            scale_of(j, weight_of(e)));
+    count = 1;
+    ++e;
+  }
+  for (; e < row.edges; ++e) {
+    const int32_t j = row.source[e];
+    EGC_PREFETCH_AHEAD(e)
+    if (row.skip_loops && j == row.self) continue;
+    acc.template take<false>(d, row.x + j * row.stride, at, j, weight_of(e),
+                             scale_of(j, weight_of(e)));
+    ++count;
+  }
+  store(acc, d, at, count);
+  return count;
+}
+
+// The instruction sets that get every variant; on the others compile time counts more.
+inline constexpr bool kFastTarget = HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_SSE4;
+
+// Vectors of accumulators that fit the registers, with a few left for the message.
+template <Kinds kKinds, bool kWeighted, class T>
+constexpr int most_vectors() {
+  const int per_extremum = 1 + int{kKinds.winners} + int{kKinds.winners && kWeighted};
+  const int needed = int{kKinds.sums} + int{kKinds.sums == Kinds::kMoments} + int{kKinds.sym} +
+                     (int{kKinds.max} + int{kKinds.min}) * per_extremum;
+  const int registers = kFullLanes<T> * sizeof(T) >= 64 ? 28 : 13;
+  const int fits = needed == 0 ? 1 : registers / needed;
+  // Weights and double precision are not the fast path: fewer variants to compile.
+  const int most = kWeighted || !kFastTarget ? 1 : sizeof(T) == 8 ? 2 : 4;
+  return HWY_MAX(1, HWY_MIN(most, fits));
+}
+
+#undef EGC_PREFETCH_AHEAD
+
+}  // namespace egc::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

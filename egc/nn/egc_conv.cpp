@@ -1,0 +1,111 @@
+#include "egc/nn/egc_conv.h"
+
+#include <torch/nn/functional/activation.h>
+#include <torch/nn/init.h>
+
+#include <cmath>
+
+#include "egc/core/named_table.h"
+#include "egc/engine/slice_layout.h"
+#include "egc/ops/fused_aggregate.h"
+#include "egc/ops/linear_pair.h"
+
+namespace egc::nn {
+namespace {
+
+const NamedTable<WeightActivation>& activations() {
+  static const NamedTable<WeightActivation> table("activation",
+                                                  {{"identity", WeightActivation::kIdentity},
+                                                   {"softmax", WeightActivation::kSoftmax},
+                                                   {"sigmoid", WeightActivation::kSigmoid},
+                                                   {"hardtanh", WeightActivation::kHardtanh}});
+  return table;
+}
+
+}  // namespace
+
+WeightActivation parse_weight_activation(std::string_view name) { return activations().at(name); }
+std::string_view name_of(WeightActivation activation) { return activations().name_of(activation); }
+
+EgcConvOptions EgcConvOptions::egc_m(int64_t in, int64_t out, AggregatorSet aggregators) {
+  EgcConvOptions options(in, out);
+  options.heads = options.bases = 4;
+  options.aggregators = aggregators;
+  return options;
+}
+
+EgcConvImpl::EgcConvImpl(EgcConvOptions opts) : options(std::move(opts)) { reset(); }
+
+void EgcConvImpl::reset() {
+  const EgcConvOptions& o = options;
+  check(o.in_channels >= 1 && o.out_channels >= 1 && o.heads >= 1 && o.bases >= 1,
+        "EgcConv: in_channels, out_channels, heads and bases must be at least 1, got {}, {}, {}, {}",
+        o.in_channels, o.out_channels, o.heads, o.bases);
+  check(o.out_channels % o.heads == 0,
+        "EgcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels, o.heads);
+  const int64_t columns = o.bases * (o.out_channels / o.heads);
+  const int64_t weights = o.heads * o.aggregators.size() * o.bases;
+  const auto linear = [&](const char* name) {
+    return register_module(name, std::make_shared<torch::nn::Module>());
+  };
+  const auto bases_lin = linear("bases_lin");
+  const auto comb_lin = linear("comb_lin");
+  bases_weight = bases_lin->register_parameter("weight", at::empty({columns, o.in_channels}));
+  comb_weight = comb_lin->register_parameter("weight", at::empty({weights, o.in_channels}));
+  comb_bias = comb_lin->register_parameter("bias", at::empty({weights}));
+  if (o.bias) bias = register_parameter("bias", at::empty({o.out_channels}));
+  reset_parameters();
+}
+
+void EgcConvImpl::reset_parameters() {
+  torch::NoGradGuard no_grad;
+  torch::nn::init::xavier_uniform_(bases_weight);
+  const double bound = 1.0 / std::sqrt(static_cast<double>(options.in_channels));
+  comb_weight.uniform_(-bound, bound);
+  comb_bias.uniform_(-bound, bound);
+  if (bias.defined()) bias.zero_();
+}
+
+void EgcConvImpl::pretty_print(std::ostream& stream) const {
+  std::vector<std::string_view> names;
+  for (const Aggregator a : options.aggregators) names.push_back(egc::name_of(a));
+  stream << fmt::format("egc::nn::EgcConv({}, {}, heads={}, bases={}, aggregators={}, "
+                        "self_loops={}, activation={})",
+                        options.in_channels, options.out_channels, options.heads, options.bases,
+                        fmt::join(names, "+"), egc::name_of(options.self_loops),
+                        name_of(options.activation));
+}
+
+at::Tensor EgcConvImpl::activate(const at::Tensor& w) const {
+  switch (options.activation) {
+    case WeightActivation::kIdentity:
+      return w;
+    case WeightActivation::kSoftmax:  // over all bases and aggregators of a head
+      return w.view({w.size(0), options.heads, -1}).softmax(-1).view_as(w);
+    case WeightActivation::kSigmoid:
+      return w.sigmoid();
+    case WeightActivation::kHardtanh:
+      return at::hardtanh(w);
+  }
+  return w;
+}
+
+at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph) {
+  check(x.dim() == 2 && x.size(0) == graph.num_targets() && x.size(1) == options.in_channels,
+        "EgcConv: x must be [{}, {}], got [{}]", graph.num_targets(), options.in_channels,
+        fmt::join(x.sizes(), ", "));
+  check(graph.is_square(), "EgcConv: the graph must be square, got {} targets and {} sources",
+        graph.num_targets(), graph.num_sources());
+  const int64_t head_width = options.out_channels / options.heads;
+  const kernels::FusedShape shape{options.aggregators, options.self_loops, options.heads,
+                                  options.bases, head_width};
+  const SliceLayout layout =
+      x.is_cpu() ? choose_slices(graph.num_sources(), graph.num_edges(), options.bases, head_width,
+                                 static_cast<int64_t>(x.element_size()))
+                 : SliceLayout::row_major(options.bases, head_width);
+  const auto [bases, weights] =
+      ops::linear_pair(x, bases_weight, comb_weight, comb_bias, layout);
+  return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias);
+}
+
+}  // namespace egc::nn

@@ -1,0 +1,62 @@
+// EGC, the Efficient Graph Convolution (Tailor et al., ICLR 2022), as a LibTorch module.
+#pragma once
+
+#include <torch/nn/cloneable.h>
+#include <torch/nn/pimpl.h>
+
+#include <string_view>
+
+#include "egc/graph/csr.h"
+#include "egc/kernels/aggregator.h"
+
+namespace egc::nn {
+
+// Applied to the weights w[i, h, :, :] of a head.
+enum class WeightActivation { kIdentity, kSoftmax, kSigmoid, kHardtanh };
+WeightActivation parse_weight_activation(std::string_view name);
+std::string_view name_of(WeightActivation activation);
+
+struct EgcConvOptions {
+  EgcConvOptions(int64_t in, int64_t out) : in_channels(in), out_channels(out) {}
+
+  int64_t in_channels;
+  int64_t out_channels;  // must be divisible by heads
+  int64_t heads = 8;
+  int64_t bases = 4;
+  AggregatorSet aggregators = {Aggregator::kSymnorm};
+  SelfLoops self_loops = SelfLoops::kAll;
+  WeightActivation activation = WeightActivation::kIdentity;
+  bool bias = true;
+
+  // The two layers of the paper.
+  static EgcConvOptions egc_s(int64_t in, int64_t out) { return {in, out}; }
+  static EgcConvOptions egc_m(int64_t in, int64_t out, AggregatorSet aggregators);
+};
+
+// y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i], heads
+// concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch Geometric's
+// EGConv: bases_lin.weight [B*L, F], comb_lin.weight [H*A*B, F], comb_lin.bias, bias.
+class EgcConvImpl : public torch::nn::Cloneable<EgcConvImpl> {
+ public:
+  explicit EgcConvImpl(EgcConvOptions options);
+  EgcConvImpl(int64_t in, int64_t out) : EgcConvImpl(EgcConvOptions(in, out)) {}
+
+  void reset() override;
+  void reset_parameters();  // Glorot for the bases, a default Linear for the weights, zero bias
+  void pretty_print(std::ostream& stream) const override;
+
+  // x: [N, in_channels], N = nodes of the (square) graph.   Result: [N, out_channels].
+  at::Tensor forward(const at::Tensor& x, const Csr& graph);
+
+  EgcConvOptions options;
+  at::Tensor bases_weight;
+  at::Tensor comb_weight;
+  at::Tensor comb_bias;
+  at::Tensor bias;
+
+ private:
+  at::Tensor activate(const at::Tensor& weights) const;
+};
+TORCH_MODULE(EgcConv);
+
+}  // namespace egc::nn

@@ -1,0 +1,129 @@
+#include "egc/ops/fused_aggregate.h"
+
+#include <ATen/ATen.h>
+
+#include "egc/engine/fused.h"
+#include "egc/ops/autograd.h"
+#include "egc/ops/column_sum.h"
+#include "egc/ops/composed.h"
+#include "egc/ops/tensor_buffer.h"
+
+namespace egc::ops {
+namespace {
+
+namespace ag = torch::autograd;
+using kernels::FusedShape;
+
+std::string describe(const at::Tensor& t) {
+  return fmt::format("[{}] {}", fmt::join(t.sizes(), ", "), c10::toString(t.scalar_type()));
+}
+
+void check_inputs(const Csr& graph, const FusedShape& shape, const at::Tensor& bases,
+                  const at::Tensor& weights, const at::Tensor& bias) {
+  check_fused(graph, shape);
+  const auto type = bases.scalar_type();
+  check(type == at::kFloat || type == at::kDouble,
+        "fused_aggregate: bases must be float32 or float64, got {}", c10::toString(type));
+  check(bases.dim() == 2 && bases.size(0) == graph.num_sources() &&
+            bases.size(1) == shape.bases * shape.head_width,
+        "fused_aggregate: bases must be [{}, {}], got {}", graph.num_sources(),
+        shape.bases * shape.head_width, describe(bases));
+  check(weights.dim() == 2 && weights.size(0) == graph.num_targets() &&
+            weights.size(1) == shape.weights_per_row() && weights.scalar_type() == type,
+        "fused_aggregate: weights must be [{}, {}] {}, got {}", graph.num_targets(),
+        shape.weights_per_row(), c10::toString(type), describe(weights));
+  check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == shape.out_width() &&
+                            bias.scalar_type() == type),
+        "fused_aggregate: bias must be [{}] {}, got {}", shape.out_width(), c10::toString(type),
+        bias.defined() ? describe(bias) : "none");
+}
+
+template <class T>
+FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const SliceLayout& layout,
+                        const at::Tensor& bases, const at::Tensor& weights) {
+  return {graph, shape, layout, bases.data_ptr<T>(), weights.data_ptr<T>()};
+}
+
+template <class F>
+void with_type(at::ScalarType type, F&& f) {
+  if (type == at::kFloat)
+    f(float{});
+  else
+    f(double{});
+}
+
+struct FusedAggregateBackward : public ag::Node {
+  Csr graph;
+  FusedShape shape{{Aggregator::kAdd}};
+  SliceLayout layout;
+  ag::SavedVariable bases;
+  ag::SavedVariable weights;
+  bool has_bias = false;
+
+  std::string name() const override { return "FusedAggregateBackward"; }
+
+  void release_variables() override {
+    bases.reset_data();
+    weights.reset_data();
+  }
+
+  ag::variable_list apply(ag::variable_list&& grads) override {
+    refuse_double_backward("fused_aggregate");
+    if (!grads[0].defined()) return {at::Tensor(), at::Tensor(), at::Tensor()};
+    const at::Tensor grad_out = grads[0].contiguous();
+    const at::Tensor x = bases.unpack();
+    const at::Tensor w = weights.unpack();
+    const at::Tensor grad_bases = empty_buffer(x.sizes(), x.options());
+    const at::Tensor grad_weights = empty_buffer(w.sizes(), w.options());
+    at::Tensor grad_bias;
+    if (has_bias) grad_bias = at::empty({shape.out_width()}, x.options());
+    with_type(x.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      fused_backward(problem<T>(graph, shape, layout, x, w), grad_out.data_ptr<T>(),
+                     grad_bases.data_ptr<T>(), grad_weights.data_ptr<T>());
+      if (has_bias)
+        column_sum(grad_out.data_ptr<T>(), graph.num_targets(), shape.out_width(),
+                   grad_bias.data_ptr<T>());
+    });
+    return {grad_bases, grad_weights, grad_bias};
+  }
+};
+
+}  // namespace
+
+at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const SliceLayout& layout,
+                           const at::Tensor& bases, const at::Tensor& weights,
+                           const c10::optional<at::Tensor>& maybe_bias) {
+  const at::Tensor bias = maybe_bias.value_or(at::Tensor());
+  check_inputs(graph, shape, bases, weights, bias);
+  if (!bases.is_cpu()) {
+    check(layout.num_slices() <= 1, "fused_aggregate: other devices take row-major bases only");
+    return composed_aggregate(graph, shape, bases, weights, maybe_bias);
+  }
+  const at::Tensor x = bases.contiguous();
+  const at::Tensor w = weights.contiguous();
+  const at::Tensor b = bias.defined() ? bias.contiguous() : bias;
+  at::Tensor out;
+  {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    out = empty_buffer({graph.num_targets(), shape.out_width()}, x.options());
+    with_type(x.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      fused_forward(problem<T>(graph, shape, layout, x, w),
+                    b.defined() ? b.data_ptr<T>() : nullptr, out.data_ptr<T>());
+    });
+  }
+  const auto node =
+      make_node<FusedAggregateBackward>({bases, weights, bias}, [&](FusedAggregateBackward& n) {
+        n.graph = graph;
+        n.shape = shape;
+        n.layout = layout;
+        n.bases = ag::SavedVariable(x, false);
+        n.weights = ag::SavedVariable(w, false);
+        n.has_bias = bias.defined();
+      });
+  if (node) ag::set_history(out, node);
+  return out;
+}
+
+}  // namespace egc::ops

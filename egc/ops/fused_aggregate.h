@@ -1,0 +1,20 @@
+// The fused EGC operator on tensors, with autograd.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/Optional.h>
+
+#include "egc/engine/slice_layout.h"
+#include "egc/graph/csr.h"
+#include "egc/kernels/fused_aggregate.h"
+
+namespace egc::ops {
+
+// bases: [num_sources, B*L], float32 or float64, its memory in `layout` (slice_layout.h; row-major is
+// one slice).   weights: [N, H*A*B], ordered (h, a, b).   bias: [H*L].   Result: [N, H*L].
+// Differentiable in bases, weights and bias. Saves its inputs and nothing else.
+at::Tensor fused_aggregate(const Csr& graph, const kernels::FusedShape& shape,
+                           const SliceLayout& layout, const at::Tensor& bases,
+                           const at::Tensor& weights, const c10::optional<at::Tensor>& bias);
+
+}  // namespace egc::ops

@@ -1,0 +1,204 @@
+#include "egc/ops/linear_pair.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "egc/core/parallel.h"
+#include "egc/graph/row_split.h"
+#include "egc/ops/autograd.h"
+#include "egc/ops/column_sum.h"
+#include "egc/ops/tensor_buffer.h"
+
+namespace egc::ops {
+namespace {
+
+namespace ag = torch::autograd;
+
+// Rows of X in one GEMM: enough to run at full speed, few enough to stay in the second-level cache.
+constexpr int64_t kBlockRows = 256;
+// Partial weight gradients: enough for as many threads, few enough that adding them up is nothing.
+constexpr int64_t kMaxPartials = 32;
+
+// The rows of theta in the order of the layout's columns: slice, basis, column within the slice.
+at::Tensor theta_by_slice(const at::Tensor& theta, const SliceLayout& layout) {
+  if (layout.num_slices() <= 1) return theta;
+  std::vector<at::Tensor> parts;
+  for (int64_t s = 0; s < layout.num_slices(); ++s)
+    for (int64_t b = 0; b < layout.bases; ++b)
+      parts.push_back(theta.narrow(0, b * layout.head_width + layout.first(s), layout.width(s)));
+  return at::cat(parts, 0);
+}
+
+// The inverse, for the gradient.
+at::Tensor theta_from_slices(const at::Tensor& by_slice, const SliceLayout& layout) {
+  if (layout.num_slices() <= 1) return by_slice;
+  at::Tensor theta = at::empty_like(by_slice);
+  int64_t row = 0;
+  for (int64_t s = 0; s < layout.num_slices(); ++s)
+    for (int64_t b = 0; b < layout.bases; ++b) {
+      theta.narrow(0, b * layout.head_width + layout.first(s), layout.width(s))
+          .copy_(by_slice.narrow(0, row, layout.width(s)));
+      row += layout.width(s);
+    }
+  return theta;
+}
+
+// A matrix [N, columns] that some rows of the stacked weight matrix produce: a slice of the bases, or
+// the weights.
+struct Part {
+  at::Tensor matrix;
+  at::Tensor weight;  // [columns, F]
+};
+
+std::vector<Part> make_parts(const at::Tensor& bases, const at::Tensor& weights,
+                             const at::Tensor& theta, const at::Tensor& phi,
+                             const SliceLayout& layout) {
+  const int64_t rows = weights.size(0);
+  const at::Tensor flat = bases.view(-1);
+  std::vector<Part> parts;
+  for (int64_t s = 0; s < layout.num_slices(); ++s) {
+    const int64_t columns = layout.row_stride(s);
+    const int64_t begin = layout.bases * layout.first(s);
+    parts.push_back({flat.narrow(0, rows * begin, rows * columns).view({rows, columns}),
+                     theta.narrow(0, begin, columns)});
+  }
+  parts.push_back({weights, phi});
+  return parts;
+}
+
+struct LinearPairBackward : public ag::Node {
+  ag::SavedVariable x;
+  ag::SavedVariable theta;  // by slice
+  ag::SavedVariable phi;
+  SliceLayout layout;
+  bool has_bias = false;
+
+  std::string name() const override { return "LinearPairBackward"; }
+
+  void release_variables() override {
+    x.reset_data();
+    theta.reset_data();
+    phi.reset_data();
+  }
+
+  ag::variable_list apply(ag::variable_list&& grads) override;
+};
+
+ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
+  refuse_double_backward("linear_pair");
+  const at::Tensor input = x.unpack();
+  const at::Tensor theta_rows = theta.unpack();
+  const at::Tensor phi_rows = phi.unpack();
+  const int64_t rows = input.size(0);
+  const int64_t features = input.size(1);
+  const auto defined = [&](const at::Tensor& g, int64_t columns) {
+    return g.defined() ? g.contiguous() : at::zeros({rows, columns}, input.options());
+  };
+  const at::Tensor grad_bases = defined(grads[0], theta_rows.size(0));
+  const at::Tensor grad_weights = defined(grads[1], phi_rows.size(0));
+  const std::vector<Part> parts = make_parts(grad_bases, grad_weights, theta_rows, phi_rows, layout);
+
+  const bool need_x = task_should_compute_output(0);
+  at::Tensor grad_x;
+  if (need_x) grad_x = empty_buffer({rows, features}, input.options());
+  const auto blocks = split_evenly(rows, kBlockRows);
+  const auto num_blocks = static_cast<int64_t>(blocks.size());
+  const int64_t partials = std::clamp<int64_t>(num_blocks, 1, kMaxPartials);
+  const int64_t stacked = theta_rows.size(0) + phi_rows.size(0);
+  const at::Tensor partial = at::zeros({partials, stacked, features}, input.options());
+
+  parallel_tasks(partials, [&](int64_t p) {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    const at::Tensor mine = partial[p];
+    for (int64_t b = num_blocks * p / partials; b < num_blocks * (p + 1) / partials; ++b) {
+      const int64_t begin = blocks[b].begin;
+      const int64_t count = blocks[b].end - begin;
+      const at::Tensor x_block = input.narrow(0, begin, count);
+      int64_t row = 0;
+      for (const Part& part : parts) {
+        const at::Tensor g = part.matrix.narrow(0, begin, count);
+        const int64_t columns = part.weight.size(0);
+        at::Tensor weight_grad = mine.narrow(0, row, columns);
+        weight_grad.addmm_(g.t(), x_block);
+        if (need_x) {
+          at::Tensor x_grad = grad_x.narrow(0, begin, count);
+          if (row == 0)
+            at::mm_out(x_grad, g, part.weight);
+          else
+            x_grad.addmm_(g, part.weight);
+        }
+        row += columns;
+      }
+    }
+  });
+  at::Tensor total = partial[0];
+  for (int64_t p = 1; p < partials; ++p) total.add_(partial[p]);
+
+  at::Tensor grad_bias;
+  if (has_bias) {
+    grad_bias = at::empty({phi_rows.size(0)}, input.options());
+    if (input.scalar_type() == at::kFloat)
+      column_sum(grad_weights.data_ptr<float>(), rows, phi_rows.size(0),
+                 grad_bias.data_ptr<float>());
+    else
+      column_sum(grad_weights.data_ptr<double>(), rows, phi_rows.size(0),
+                 grad_bias.data_ptr<double>());
+  }
+  const at::Tensor grad_theta =
+      theta_from_slices(total.narrow(0, 0, theta_rows.size(0)), layout);
+  const at::Tensor grad_phi = total.narrow(0, theta_rows.size(0), phi_rows.size(0));
+  return {grad_x, grad_theta, grad_phi, grad_bias};
+}
+
+}  // namespace
+
+std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Tensor& theta,
+                                              const at::Tensor& phi, const at::Tensor& phi_bias,
+                                              const SliceLayout& layout) {
+  check(x.dim() == 2 && x.size(1) == theta.size(1),
+        "linear_pair: x must be [N, {}], got [{}]", theta.size(1), fmt::join(x.sizes(), ", "));
+  check(x.scalar_type() == theta.scalar_type(), "linear_pair: x must be {}, got {}",
+        c10::toString(theta.scalar_type()), c10::toString(x.scalar_type()));
+  const at::Tensor input = x.contiguous();
+  const int64_t rows = x.size(0);
+  at::Tensor bases;
+  at::Tensor weights;
+  at::Tensor theta_rows;
+  {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    bases = empty_buffer({rows, theta.size(0)}, x.options());
+    weights = empty_buffer({rows, phi.size(0)}, x.options());
+    theta_rows = theta_by_slice(theta, layout);
+    const std::vector<Part> parts = make_parts(bases, weights, theta_rows, phi, layout);
+    const auto blocks = split_evenly(rows, kBlockRows);
+    parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
+      at::AutoDispatchBelowADInplaceOrView below_autograd_here;
+      const int64_t begin = blocks[b].begin;
+      const int64_t count = blocks[b].end - begin;
+      const at::Tensor x_block = input.narrow(0, begin, count);
+      for (size_t p = 0; p < parts.size(); ++p) {
+        at::Tensor out = parts[p].matrix.narrow(0, begin, count);
+        if (p + 1 == parts.size() && phi_bias.defined())
+          at::addmm_out(out, phi_bias, x_block, parts[p].weight.t());
+        else
+          at::mm_out(out, x_block, parts[p].weight.t());
+      }
+    });
+  }
+  const auto node =
+      make_node<LinearPairBackward>({x, theta, phi, phi_bias}, [&](LinearPairBackward& n) {
+        n.x = ag::SavedVariable(input, false);
+        n.theta = ag::SavedVariable(theta_rows, false);
+        n.phi = ag::SavedVariable(phi, false);
+        n.layout = layout;
+        n.has_bias = phi_bias.defined();
+      });
+  if (node) {
+    ag::set_history(bases, node);
+    ag::set_history(weights, node);
+  }
+  return {bases, weights};
+}
+
+}  // namespace egc::ops

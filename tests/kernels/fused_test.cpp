@@ -1,0 +1,302 @@
+// The fused operator against the scalar reference: every aggregator set, every column tail, every
+// instruction set, both precisions, forward and backward.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "egc/core/error.h"
+#include "egc/core/parallel.h"
+#include "egc/engine/fused.h"
+#include "egc/kernels/target.h"
+#include "tests/kernels/random_problem.h"
+
+namespace egc {
+namespace {
+
+using kernels::FusedShape;
+using kernels::ReferenceInput;
+using testing::aggregator_set;
+using testing::awkward_graph;
+using testing::cast;
+using testing::grid_values;
+
+template <class T>
+double tolerance() {
+  return sizeof(T) == 4 ? 1e-5 : 1e-12;
+}
+
+// The largest difference, relative to the largest value (or 1).
+template <class T>
+double worst(const std::vector<T>& got, const std::vector<double>& want) {
+  double scale = 1.0;
+  double difference = 0.0;
+  for (size_t k = 0; k < want.size(); ++k) {
+    scale = std::max(scale, std::abs(want[k]));
+    difference = std::max(difference, std::abs(static_cast<double>(got[k]) - want[k]));
+    if (std::isnan(static_cast<double>(got[k]))) return INFINITY;
+  }
+  return difference / scale;
+}
+
+// Row-major [N, B*L] to the order of a layout, and back.
+template <class T>
+std::vector<T> to_layout(const std::vector<T>& x, int64_t rows, const SliceLayout& layout,
+                         bool back = false) {
+  std::vector<T> out(x.size());
+  for (int64_t s = 0; s < layout.num_slices(); ++s)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t b = 0; b < layout.bases; ++b)
+        for (int64_t l = 0; l < layout.width(s); ++l) {
+          const int64_t sliced =
+              layout.offset(s, rows) + i * layout.row_stride(s) + b * layout.width(s) + l;
+          const int64_t plain = (i * layout.bases + b) * layout.head_width + layout.first(s) + l;
+          (back ? out[plain] : out[sliced]) = back ? x[sliced] : x[plain];
+        }
+  return out;
+}
+
+template <class T>
+void compare(const Csr& graph, const FusedShape& shape, int64_t slice_width,
+             const std::string& what) {
+  const int64_t n = graph.num_targets();
+  const int64_t sources = graph.num_sources();
+  const std::vector<double> bases = grid_values(sources * shape.bases * shape.head_width, 11);
+  const std::vector<double> weights = grid_values(n * shape.weights_per_row(), 12);
+  const std::vector<double> bias = grid_values(shape.out_width(), 13);
+  const std::vector<double> upstream = grid_values(n * shape.out_width(), 14);
+  const ReferenceInput reference{shape, graph.view(), bases.data(), weights.data(), bias.data()};
+  const std::vector<double> want = kernels::reference_forward(reference);
+  const kernels::ReferenceGradients want_grad =
+      kernels::reference_backward(reference, upstream.data());
+
+  const SliceLayout layout{shape.bases, shape.head_width, slice_width};
+  const std::vector<T> x = to_layout(cast<T>(bases), sources, layout);
+  const std::vector<T> w = cast<T>(weights);
+  const std::vector<T> g = cast<T>(upstream);
+  const FusedProblem<T> problem{graph, shape, layout, x.data(), w.data()};
+  const T poison = std::numeric_limits<T>::quiet_NaN();  // what is not written shows
+  std::vector<T> out(want.size(), poison);
+  fused_forward(problem, cast<T>(bias).data(), out.data());
+  EXPECT_LE(worst(out, want), tolerance<T>()) << what << ": output";
+  std::vector<T> grad_bases(x.size(), poison);
+  std::vector<T> grad_weights(w.size(), poison);
+  fused_backward(problem, g.data(), grad_bases.data(), grad_weights.data());
+  EXPECT_LE(worst(to_layout(grad_bases, sources, layout, true), want_grad.bases), tolerance<T>())
+      << what << ": gradient of the bases";
+  EXPECT_LE(worst(grad_weights, want_grad.weights), tolerance<T>())
+      << what << ": gradient of the weights";
+}
+
+template <class T>
+std::string label(const FusedShape& shape, const std::string& target) {
+  std::string sets;
+  for (const Aggregator a : shape.aggregators) sets += std::string(name_of(a)) + "+";
+  return fmt::format("{} f{} {} loops={} H={} B={} L={}", target, 8 * sizeof(T), sets,
+                     name_of(shape.self_loops), shape.heads, shape.bases, shape.head_width);
+}
+
+constexpr SelfLoops kModes[] = {SelfLoops::kAll, SelfLoops::kSymnorm, SelfLoops::kNone};
+
+// Runs f(target name) for every instruction set of this machine.
+class FusedTest : public ::testing::Test {
+ protected:
+  void TearDown() override { kernels::force_target(""); }
+
+  template <class F>
+  void on_every_target(F&& f) {
+    for (const std::string& target : kernels::available_targets()) {
+      kernels::force_target(target);
+      ASSERT_EQ(kernels::current_target(), target);
+      f(target);
+    }
+  }
+};
+
+template <class T>
+void every_set(const std::string& target, bool weighted) {
+  const Csr graph = awkward_graph(weighted);
+  for (unsigned mask = 1; mask < 128; ++mask) {
+    const SelfLoops mode = kModes[mask % 3];
+    for (const auto [heads, bases, width] :
+         {std::array<int64_t, 3>{1, 1, 19}, {2, 3, 5}, {5, 2, 9}, {4, 4, 16}}) {
+      const FusedShape shape{aggregator_set(mask), mode, heads, bases, width};
+      compare<T>(graph, shape, width, label<T>(shape, target));
+    }
+  }
+}
+
+TEST_F(FusedTest, EverySetOfAggregators) {
+  on_every_target([](const std::string& target) {
+    every_set<float>(target, false);
+    every_set<double>(target, false);
+  });
+}
+
+TEST_F(FusedTest, EverySetOfAggregatorsWithEdgeWeights) {
+  on_every_target([](const std::string& target) {
+    every_set<float>(target, true);
+    every_set<double>(target, true);
+  });
+}
+
+template <class T>
+void every_width(const std::string& target) {
+  const Csr graph = awkward_graph();
+  constexpr int64_t kMostLanes = 64 / sizeof(T);
+  for (int64_t width = 0; width <= 2 * kMostLanes + 1; ++width)
+    for (const SelfLoops mode : kModes)
+      for (const unsigned mask : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 127U, 25U, 14U}) {
+        const FusedShape direct{aggregator_set(mask), mode, 1, 1, width};
+        compare<T>(graph, direct, width, label<T>(direct, target));
+        const FusedShape mixed{aggregator_set(mask), mode, 3, 2, width};
+        compare<T>(graph, mixed, width, label<T>(mixed, target));
+      }
+}
+
+TEST_F(FusedTest, EveryColumnCount) {
+  on_every_target([](const std::string& target) {
+    every_width<float>(target);
+    every_width<double>(target);
+  });
+}
+
+TEST_F(FusedTest, WideRowsAndSlices) {
+  const Csr graph = awkward_graph();
+  on_every_target([&](const std::string& target) {
+    for (const int64_t slice : {1, 4, 7, 16, 33, 100}) {
+      const FusedShape shape{aggregator_set(127), SelfLoops::kSymnorm, 4, 4, 100};
+      compare<float>(graph, shape, slice, label<float>(shape, target));
+      compare<double>(graph, shape, slice, label<double>(shape, target));
+    }
+  });
+}
+
+TEST_F(FusedTest, RectangularGraph) {
+  const Csr graph = Csr::from_edges(3, 5, std::vector<int64_t>{0, 4, 4, 2, 1},
+                                    std::vector<int64_t>{0, 0, 2, 2, 2});
+  for (unsigned mask = 1; mask < 128; ++mask) {
+    const FusedShape shape{aggregator_set(mask), SelfLoops::kNone, 2, 2, 6};
+    compare<double>(graph, shape, 6, label<double>(shape, "rectangular"));
+  }
+  const FusedShape loops{{Aggregator::kAdd}, SelfLoops::kAll, 1, 1, 4};
+  std::vector<float> x(20), w(3), y(12);
+  const FusedProblem<float> problem{graph, loops, SliceLayout::row_major(1, 4), x.data(), w.data()};
+  EXPECT_THROW(fused_forward<float>(problem, nullptr, y.data()), Error);
+}
+
+TEST_F(FusedTest, NoNodesNoEdges) {
+  for (const SelfLoops mode : kModes)
+    for (unsigned mask = 1; mask < 128; ++mask) {
+      const FusedShape shape{aggregator_set(mask), mode, 2, 2, 5};
+      compare<float>(Csr::from_edges(0, {}, {}), shape, 5, label<float>(shape, "no nodes"));
+      compare<float>(Csr::from_edges(4, {}, {}), shape, 5, label<float>(shape, "no edges"));
+    }
+}
+
+// Features 1000 +- 0.1 in float32: E[x^2] - E[x]^2 would be garbage.
+TEST_F(FusedTest, VarianceWithoutCancellation) {
+  constexpr int64_t kNodes = 200;
+  Rng rng(3);
+  std::vector<double> x(kNodes);
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  for (int64_t j = 0; j < kNodes; ++j) {
+    x[j] = static_cast<float>(1000.0 + 0.1 * (2.0 * rng.uniform() - 1.0));
+    source.push_back(j);
+    target.push_back(0);
+  }
+  const Csr graph = Csr::from_edges(kNodes, source, target);
+  const std::vector<double> ones(kNodes, 1.0);
+  const FusedShape shape{{Aggregator::kVar}, SelfLoops::kNone, 1, 1, 1};
+  const double want =
+      kernels::reference_forward({shape, graph.view(), x.data(), ones.data(), nullptr})[0];
+  ASSERT_NEAR(want, 0.1 * 0.1 / 3.0, 1e-3);
+  on_every_target([&](const std::string& target_name) {
+    const std::vector<float> xf = cast<float>(x);
+    const std::vector<float> wf = cast<float>(ones);
+    std::vector<float> out(kNodes);
+    const FusedProblem<float> p{graph, shape, SliceLayout::row_major(1, 1), xf.data(), wf.data()};
+    fused_forward<float>(p, nullptr, out.data());
+    EXPECT_NEAR(out[0], want, 0.01 * want) << target_name;
+  });
+}
+
+// Streaming stores and prefetching set in with size only, so one large case with alignment.
+TEST_F(FusedTest, LargeAlignedOutput) {
+  constexpr int64_t kNodes = 70'000;
+  constexpr int64_t kWidth = 128;
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  Rng rng(5);
+  for (int64_t i = 0; i < kNodes; ++i)
+    for (uint32_t k = 0; k < i % 3; ++k) {
+      source.push_back(rng.below(kNodes));
+      target.push_back(i);
+    }
+  const Csr graph = Csr::from_edges(kNodes, source, target);
+  const FusedShape shape{
+      {Aggregator::kAdd, Aggregator::kMax, Aggregator::kStd}, SelfLoops::kNone, 1, 1, kWidth};
+  const std::vector<double> x = grid_values(kNodes * kWidth, 1);
+  const std::vector<double> w = grid_values(kNodes * 3, 2);
+  const std::vector<double> want =
+      kernels::reference_forward({shape, graph.view(), x.data(), w.data(), nullptr});
+  const std::vector<float> xf = cast<float>(x);
+  const std::vector<float> wf = cast<float>(w);
+  std::vector<float> storage(kNodes * kWidth + 16);
+  float* out = storage.data();
+  while (reinterpret_cast<uintptr_t>(out) % 64 != 0) ++out;
+  for (const int64_t slice : {kWidth, kWidth / 2}) {
+    const SliceLayout layout{1, kWidth, slice};
+    const std::vector<float> sliced = to_layout(xf, kNodes, layout);
+    const FusedProblem<float> p{graph, shape, layout, sliced.data(), wf.data()};
+    fused_forward<float>(p, nullptr, out);
+    EXPECT_LE(worst(std::vector<float>(out, out + kNodes * kWidth), want), 1e-5);
+  }
+}
+
+TEST_F(FusedTest, SameBitsForAnyNumberOfThreads) {
+  const int before = num_threads();
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  Rng rng(9);
+  constexpr int64_t kNodes = 3000;
+  for (int64_t k = 0; k < 120'000; ++k) {
+    source.push_back(rng.below(kNodes));
+    target.push_back(rng.below(rng.below(2) == 0 ? 10 : kNodes));  // hubs
+  }
+  const Csr graph = Csr::from_edges(kNodes, source, target);
+  ASSERT_GT(graph.row_ranges().size(), 4U);
+  const FusedShape shape{aggregator_set(127), SelfLoops::kAll, 4, 4, 11};
+  Rng values(10);
+  const auto random = [&](int64_t n) {
+    std::vector<float> v(n);
+    for (float& f : v) f = values.uniform() - 0.5F;
+    return v;
+  };
+  const SliceLayout layout{4, 11, 4};
+  const std::vector<float> x = random(kNodes * 44);
+  const std::vector<float> w = random(kNodes * shape.weights_per_row());
+  const std::vector<float> g = random(kNodes * 44);
+  const FusedProblem<float> p{graph, shape, layout, x.data(), w.data()};
+  std::vector<float> first;
+  for (const int threads : {1, 2, 3, 4, 8})
+    for (int run = 0; run < 4; ++run) {
+      set_num_threads(threads);
+      std::vector<float> all(x.size() * 2 + w.size());
+      fused_forward<float>(p, nullptr, all.data());
+      fused_backward<float>(p, g.data(), all.data() + x.size(), all.data() + 2 * x.size());
+      if (first.empty()) first = all;
+      ASSERT_TRUE(std::equal(first.begin(), first.end(), all.begin(),
+                             [](float a, float b) {
+                               return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+                             }))
+          << threads << " threads";
+    }
+  set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace egc

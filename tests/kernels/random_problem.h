@@ -1,0 +1,64 @@
+// Small random problems for kernel tests: awkward graphs, values on a coarse grid so that ties occur
+// and are ties in every precision.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "egc/core/error.h"
+#include "egc/core/rng.h"
+#include "egc/graph/csr.h"
+#include "egc/kernels/reference.h"
+
+namespace egc::testing {
+
+// 14 nodes: 0 is isolated, 1 has no in-edges, 2 is a hub with an in-edge from everyone, 3 has
+// duplicate edges, 4 and 5 have explicit loops (5 twice), 6 has only a loop; the rest is random.
+inline Csr awkward_graph(bool weighted = false, uint64_t seed = 1) {
+  constexpr int64_t kNodes = 14;
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  const auto add = [&](int64_t j, int64_t i) {
+    source.push_back(j);
+    target.push_back(i);
+  };
+  for (int64_t j = 1; j < kNodes; ++j) add(j, 2);
+  for (int k = 0; k < 3; ++k) add(7, 3);
+  add(8, 3);
+  add(4, 4);
+  add(9, 4);
+  for (int k = 0; k < 2; ++k) add(5, 5);
+  add(10, 5);
+  add(6, 6);
+  Rng rng(seed);
+  for (int64_t i = 7; i < kNodes; ++i)
+    for (uint32_t k = 0; k < 1 + i % 5; ++k) add(1 + rng.below(kNodes - 1), i);
+  std::vector<float> weights;
+  for (size_t e = 0; weighted && e < source.size(); ++e)
+    weights.push_back(static_cast<float>(1 + rng.below(4)) * 0.5F);
+  return Csr::from_edges(kNodes, source, target, weights);
+}
+
+// Multiples of 1/8 in [-2, 2): sums are exact in float and ties are frequent.
+inline std::vector<double> grid_values(int64_t count, uint64_t seed) {
+  Rng rng(seed, 7);
+  std::vector<double> values(count);
+  for (double& v : values) v = static_cast<double>(rng.below(32)) / 8.0 - 2.0;
+  return values;
+}
+
+template <class T>
+std::vector<T> cast(const std::vector<double>& v) {
+  return std::vector<T>(v.begin(), v.end());
+}
+
+// All 127 sets of aggregators.
+inline AggregatorSet aggregator_set(unsigned mask) {
+  std::vector<Aggregator> list;
+  for (int a = 0; a < kNumAggregators; ++a)
+    if ((mask >> a & 1) != 0) list.push_back(static_cast<Aggregator>(a));
+  return AggregatorSet(list);
+}
+
+}  // namespace egc::testing

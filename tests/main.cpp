@@ -1,0 +1,10 @@
+// Runs the tests with as many threads as there are cores.
+#include <gtest/gtest.h>
+
+#include "egc/core/parallel.h"
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  egc::set_num_threads(egc::available_cores());
+  return RUN_ALL_TESTS();
+}
