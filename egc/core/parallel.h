@@ -7,7 +7,8 @@
 namespace egc {
 
 // Threads that a parallel region will use. With OpenMP (the default build) this is OpenMP's own
-// setting, so at::set_num_threads() and OMP_NUM_THREADS govern egc too.
+// setting, so OMP_NUM_THREADS and at::set_num_threads() govern egc too. A program with LibTorch calls
+// the latter: LibTorch's first parallel loop sets OpenMP's number to its own.
 int num_threads();
 void set_num_threads(int n);
 

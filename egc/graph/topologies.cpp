@@ -67,7 +67,8 @@ const NamedTable<Maker>& makers() {
           return power_law_graph(scaled(58'000, s), scaled(28'000'000, s), 0.4, seed);
         }},
        {"zinc-minibatch",
-        [](uint64_t seed, double s) { return molecule_batch(scaled(64, s), seed); }}});
+        [](uint64_t seed, double s) { return molecule_batch(scaled(64, s), seed); }},
+       {"zinc-single", [](uint64_t seed, double) { return molecule_batch(1, seed); }}});
   return table;
 }
 

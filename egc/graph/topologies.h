@@ -9,8 +9,9 @@
 
 namespace egc {
 
-// arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch; the same seed gives the same graph.
-// `scale` in (0, 1] shrinks the number of nodes and edges, or of graphs.
+// arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch (64 molecules), zinc-single
+// (one); the same seed gives the same graph. `scale` in (0, 1] shrinks the number of nodes
+// and edges, or of graphs.
 Csr make_topology(const std::string& name, uint64_t seed = 0, double scale = 1.0);
 std::vector<std::string> topology_names();
 

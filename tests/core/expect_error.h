@@ -18,7 +18,8 @@ void expect_error(ErrorKind kind, std::initializer_list<std::string> fragments, 
     const std::string message = e.what();
     EXPECT_EQ(static_cast<int>(e.kind()), static_cast<int>(kind)) << message;
     for (const std::string& fragment : fragments)
-      EXPECT_NE(message.find(fragment), std::string::npos) << '"' << fragment << "\" in: " << message;
+      EXPECT_TRUE(message.find(fragment) != std::string::npos)
+          << '"' << fragment << "\" in: " << message;
     return;
   }
   ADD_FAILURE() << "nothing was thrown";

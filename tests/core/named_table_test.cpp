@@ -67,8 +67,9 @@ TEST(Aggregator, SumIsAnAliasOfAdd) {
 
 TEST(Aggregator, UnknownListsTheKnown) {
   expect_error(ErrorKind::kUsage,
-               {"unknown aggregator \"maxx\"", "add, mean, symnorm, max, min, var, std"},
-               [] { parse_aggregators({"add", "maxx"}); });
+               {"unknown aggregator \"maxx\"", "add, mean, symnorm, max, min, var, std"}, [] {
+                 parse_aggregators({"add", "maxx"});
+               });
   expect_error(ErrorKind::kUsage, {"unknown aggregator \"\""}, [] { parse_aggregators({""}); });
 }
 
@@ -91,8 +92,9 @@ TEST(AggregatorSet, OrderMatters) {
 }
 
 TEST(AggregatorSet, DuplicateIsRefused) {
-  expect_error(ErrorKind::kUsage, {"\"max\"", "twice"},
-               [] { parse_aggregators({"max", "add", "max"}); });
+  expect_error(ErrorKind::kUsage, {"\"max\"", "twice"}, [] {
+    parse_aggregators({"max", "add", "max"});
+  });
 }
 
 TEST(AggregatorSet, AliasIsADuplicate) {

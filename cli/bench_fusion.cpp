@@ -1,0 +1,246 @@
+// egc bench fusion: the paper's aggregator-fusion table (H = B = 1, three aggregators), measured here.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/measure.h"
+#include "cli/torch_module.h"
+#include "egc/core/huge_buffer.h"
+#include "egc/core/parallel.h"
+#include "egc/core/rng.h"
+#include "egc/engine/fused.h"
+#include "egc/engine/spmm.h"
+#include "egc/graph/row_split.h"
+#include "egc/graph/topologies.h"
+#include "egc/kernels/target.h"
+
+namespace egc::cli {
+namespace {
+
+struct FusionOptions {
+  std::vector<std::string> topologies = {"arxiv-like", "zinc-batch", "code-batch", "reddit-like"};
+  int64_t features = 256;
+  int reps = 7;
+  double scale = 1.0;
+  bool aten = true;
+};
+
+// Intel Xeon Gold 5218, seconds (Tailor et al., ICLR 2022, table on aggregator fusion).
+struct PaperRow {
+  const char* method;
+  const char* label;
+  double reddit, code, arxiv, zinc;
+};
+constexpr PaperRow kPaper[] = {
+    {"matmul", "weight matmul", 0.070, 0.423, 0.055, 0.074},
+    {"spmm", "CSR SpMM", 29.08, 1.943, 0.760, 0.315},
+    {"naive", "naive: a pass per aggregator", 88.25, 8.680, 2.631, 1.482},
+    {"reordered", "one pass, aggregates stored", 40.05, 4.592, 1.303, 0.772},
+    {"fused", "one pass, weighted result only", 38.63, 1.752, 0.952, 0.278},
+};
+
+double paper_ms(const PaperRow& row, const std::string& topology) {
+  const std::map<std::string, double> seconds = {{"reddit-like", row.reddit},
+                                                 {"code-batch", row.code},
+                                                 {"arxiv-like", row.arxiv},
+                                                 {"zinc-batch", row.zinc}};
+  const auto it = seconds.find(topology);
+  return it == seconds.end() ? 0.0 : it->second * 1e3;
+}
+
+HugeArray<float> random_array(int64_t count, uint64_t seed) {
+  HugeArray<float> x = make_huge_array<float>(count);
+  const auto ranges = split_evenly(count, int64_t{1} << 18);
+  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
+    Rng rng(seed, static_cast<uint64_t>(task));
+    for (int64_t k = ranges[task].begin; k < ranges[task].end; ++k) x[k] = rng.uniform() - 0.5F;
+  });
+  return x;
+}
+
+// out = sum over a of w[i, a] * parts[a][i]; what follows the passes that store aggregates.
+void combine(int64_t rows, int64_t columns, const float* w, const float* parts, int64_t part_stride,
+             int64_t row_stride, float* out) {
+  const auto ranges = split_evenly(rows, 256);
+  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
+    for (int64_t i = ranges[task].begin; i < ranges[task].end; ++i) {
+      const float* p = parts + i * row_stride;
+      float* y = out + i * columns;
+      const float w0 = w[3 * i], w1 = w[3 * i + 1], w2 = w[3 * i + 2];
+      for (int64_t c = 0; c < columns; ++c)
+        y[c] = w0 * p[c] + w1 * p[part_stride + c] + w2 * p[2 * part_stride + c];
+    }
+  });
+}
+
+// The buffers of one topology and the contestants over them.
+class FusionBench {
+ public:
+  FusionBench(Csr graph, int64_t features, uint64_t seed)
+      : graph_(std::move(graph)),
+        nodes_(graph_.num_targets()),
+        features_(features),
+        layout_(choose_slices(nodes_, graph_.num_edges(), 1, features, sizeof(float))),
+        x_(random_array(nodes_ * features, seed)),
+        weights_(random_array(nodes_ * 3, seed + 1)),
+        identity_(make_huge_array<float>(nodes_ * 9)),
+        ones_(make_huge_array<float>(nodes_)),
+        out_(make_huge_array<float>(nodes_ * features)),
+        parts_(make_huge_array<float>(nodes_ * features * 3)) {
+    for (int64_t i = 0; i < nodes_; ++i) {
+      ones_[i] = 1.0F;
+      for (int k = 0; k < 9; ++k) identity_[9 * i + k] = k % 4 == 0 ? 1.0F : 0.0F;
+    }
+  }
+
+  const Csr& graph() const { return graph_; }
+
+  std::vector<Contestant> contestants(bool aten) {
+    std::vector<Contestant> list;
+    if (aten) list.push_back({"matmul", torch_module().aten_matmul(nodes_, x_.get(), features_)});
+    list.push_back({"spmm", [this] { spmm(graph_, layout_, x_.get(), out_.get()); }});
+    list.push_back({"naive", [this] { naive(); }});
+    list.push_back({"reordered", [this] { reordered(); }});
+    list.push_back({"fused", [this] {
+                      run({Aggregator::kAdd, Aggregator::kMax, Aggregator::kMin}, 1, weights_.get(),
+                          out_.get());
+                    }});
+    list.push_back({"row_walk", [this] { spmm(graph_, x_.get(), features_, out_.get()); }});
+    if (aten)
+      list.push_back(
+          {"aten_csr", torch_module().aten_csr_matmul(graph_, x_.get(), features_)});
+    list.push_back({"copy", [this] { copy(); }});
+    return list;
+  }
+
+ private:
+  void run(const AggregatorSet& set, int64_t heads, const float* weights, float* out) {
+    const kernels::FusedShape shape{set, SelfLoops::kNone, heads, 1, features_};
+    const FusedProblem<float> problem{graph_, shape, layout_, x_.get(), weights};
+    fused_forward<float>(problem, nullptr, out);
+  }
+
+  void naive() {
+    const int64_t size = nodes_ * features_;
+    int64_t part = 0;
+    for (const Aggregator a : {Aggregator::kAdd, Aggregator::kMax, Aggregator::kMin})
+      run({a}, 1, ones_.get(), parts_.get() + size * part++);
+    combine(nodes_, features_, weights_.get(), parts_.get(), size, features_, out_.get());
+  }
+
+  // Three heads with the unit matrix as weights leave each aggregate in a head of its own.
+  void reordered() {
+    run({Aggregator::kAdd, Aggregator::kMax, Aggregator::kMin}, 3, identity_.get(), parts_.get());
+    combine(nodes_, features_, weights_.get(), parts_.get(), features_, 3 * features_, out_.get());
+  }
+
+  void copy() {
+    const auto ranges = split_evenly(nodes_ * features_, int64_t{1} << 16);
+    parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
+      std::copy(x_.get() + ranges[task].begin, x_.get() + ranges[task].end,
+                out_.get() + ranges[task].begin);
+    });
+  }
+
+  Csr graph_;
+  int64_t nodes_;
+  int64_t features_;
+  SliceLayout layout_;
+  HugeArray<float> x_, weights_, identity_, ones_, out_, parts_;
+};
+
+std::string label_of(const std::string& method) {
+  for (const PaperRow& row : kPaper)
+    if (method == row.method) return row.label;
+  if (method == "row_walk") return "SpMM over plain row-major rows";
+  if (method == "aten_csr") return "ATen CSR matmul";
+  return "copy of the features";
+}
+
+void print_table(const std::string& topology, const Csr& graph, int64_t features,
+                 const std::vector<Contestant>& contestants, const std::vector<Timing>& timings) {
+  double spmm_ms = 0;
+  for (size_t k = 0; k < contestants.size(); ++k)
+    if (contestants[k].name == "spmm") spmm_ms = timings[k].median_ms;
+  fmt::print("{}: {} nodes, {} edges, {} features\n", topology, graph.num_targets(),
+             graph.num_edges(), features);
+  fmt::print("  {:<32} {:>10} {:>10} {:>10} {:>8} {:>12} {:>8}\n", "", "median ms", "min", "p90",
+             "/ SpMM", "paper ms", "/ SpMM");
+  for (size_t k = 0; k < contestants.size(); ++k) {
+    const Timing& t = timings[k];
+    std::string paper;
+    for (const PaperRow& row : kPaper)
+      if (contestants[k].name == row.method && paper_ms(row, topology) > 0)
+        paper = fmt::format("{:>12.0f} {:>8.2f}", paper_ms(row, topology),
+                            paper_ms(row, topology) / paper_ms(kPaper[1], topology));
+    if (contestants[k].name == "copy")
+      paper = fmt::format("  {:.1f} GB/s", 2.0 * graph.num_targets() * features * sizeof(float) /
+                                               t.median_ms * 1e-6);
+    fmt::print("  {:<32} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.2f} {}\n",
+               label_of(contestants[k].name), t.median_ms, t.min_ms, t.p90_ms,
+               t.median_ms / spmm_ms, paper);
+  }
+  fmt::print("\n");
+}
+
+void print_json(const std::string& topology, const Csr& graph, int64_t features,
+                const std::vector<Contestant>& contestants, const std::vector<Timing>& timings) {
+  for (size_t k = 0; k < contestants.size(); ++k) {
+    const Timing& t = timings[k];
+    const nlohmann::ordered_json line = {{"bench", "fusion"},
+                                         {"topology", topology},
+                                         {"nodes", graph.num_targets()},
+                                         {"edges", graph.num_edges()},
+                                         {"features", features},
+                                         {"method", contestants[k].name},
+                                         {"ms_median", t.median_ms},
+                                         {"ms_min", t.min_ms},
+                                         {"ms_p90", t.p90_ms},
+                                         {"reps", t.reps},
+                                         {"threads", num_threads()},
+                                         {"target", kernels::current_target()}};
+    fmt::print("{}\n", line.dump());
+  }
+}
+
+void run_fusion(const FusionOptions& o, const CommonOptions& common) {
+  if (!common.json)
+    fmt::print("Aggregator fusion: add + max + min, H = B = 1; {} threads, {}. The paper's column: "
+               "Xeon Gold 5218.\n\n",
+               num_threads(), kernels::current_target());
+  for (const std::string& topology : o.topologies) {
+    FusionBench bench(make_topology(topology, common.seed, o.scale), o.features, common.seed);
+    const std::vector<Contestant> contestants = bench.contestants(o.aten);
+    const std::vector<Timing> timings = measure(contestants, o.reps);
+    const auto print = common.json ? print_json : print_table;
+    print(topology, bench.graph(), o.features, contestants, timings);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+void add_bench_fusion(CLI::App& bench, const CommonOptions& common) {
+  auto o = std::make_shared<FusionOptions>();
+  CLI::App* app = bench.add_subcommand(
+      "fusion", "The paper's table of aggregator fusion: SpMM, naive, reordered, fused");
+  app->add_option("--topology", o->topologies, "arxiv-like, zinc-batch, code-batch, reddit-like")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--features", o->features, "Columns")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  app->add_option("--reps", o->reps, "Measured rounds")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--scale", o->scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
+  app->add_flag("--aten,!--no-aten", o->aten, "With ATen's matmul and CSR product (loads LibTorch)");
+  app->footer("Example:\n  egc bench fusion --topology arxiv-like,zinc-batch --no-aten");
+  app->callback([o, &common] { run_fusion(*o, common); });
+}
+
+}  // namespace egc::cli

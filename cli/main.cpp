@@ -1,0 +1,80 @@
+// egc: parses the command line, runs one command, turns errors into one sentence and an exit code.
+// This program does not link LibTorch: commands that need it load it (torch_module.h).
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <new>
+
+#include "cli/common.h"
+#include "egc/core/error.h"
+#include "egc/core/log.h"
+#include "egc/core/parallel.h"
+
+namespace egc::cli {
+namespace {
+
+void send_log_to_stderr(bool quiet) {
+  auto logger = spdlog::stderr_color_mt("egc");
+  logger->set_pattern("%^egc: %l:%$ %v");
+  logger->set_level(quiet ? spdlog::level::warn : spdlog::level::info);
+  set_log_sink([logger](LogLevel level, std::string_view message) {
+    const auto to = level == LogLevel::kWarning ? spdlog::level::warn
+                    : level == LogLevel::kInfo  ? spdlog::level::info
+                                                : spdlog::level::debug;
+    logger->log(to, "{}", message);
+  });
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"egc: graph neural networks built around the Efficient Graph Convolution", "egc"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", EGC_VERSION);
+  app.fallthrough();
+  CommonOptions common;
+  app.add_option("--threads", common.threads, "Threads (default: the cores this process may use)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
+  app.add_flag("--quiet", common.quiet, "Only warnings and errors on stderr");
+  app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
+  app.footer("Example:\n  egc bench fusion --topology arxiv-like");
+
+  CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
+  bench->require_subcommand(1);
+  bench->fallthrough();
+  add_bench_fusion(*bench, common);
+  add_bench_layer(*bench, common);
+
+  // Callbacks run inside parse, after all options are known.
+  app.parse_complete_callback([&] {
+    send_log_to_stderr(common.quiet);
+    set_num_threads(common.threads > 0 ? common.threads : available_cores());
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "egc: {}\n", e.what());
+    return static_cast<int>(ErrorKind::kUsage);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace egc::cli
+
+int main(int argc, char** argv) {
+  try {
+    return egc::cli::run(argc, argv);
+  } catch (const egc::Error& e) {
+    fmt::print(stderr, "egc: {}\n", e.what());
+    return static_cast<int>(e.kind());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "egc: out of memory\n");
+    return static_cast<int>(egc::ErrorKind::kSystem);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "egc: {}\n", e.what());
+    return static_cast<int>(egc::ErrorKind::kSystem);
+  }
+}

@@ -1,0 +1,10 @@
+#include "cli/torch/module.h"
+
+#include <ATen/Parallel.h>
+
+extern "C" const egc::cli::TorchModule* egc_torch_module() {
+  static const egc::cli::TorchModule kModule = {
+      &at::set_num_threads, &egc::cli::aten_csr_matmul, &egc::cli::aten_matmul,
+      &egc::cli::bench_layer};
+  return &kModule;
+}

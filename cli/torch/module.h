@@ -1,0 +1,12 @@
+// The functions behind torch_module.h's table.
+#pragma once
+
+#include "cli/torch_module.h"
+
+namespace egc::cli {
+
+std::function<void()> aten_csr_matmul(const Csr& graph, const float* x, int64_t columns);
+std::function<void()> aten_matmul(int64_t rows, const float* x, int64_t columns);
+LayerBenchResult bench_layer(const LayerBenchOptions& options);
+
+}  // namespace egc::cli

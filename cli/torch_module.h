@@ -1,0 +1,60 @@
+// The door to everything that needs LibTorch. It lives in a library of its own, loaded on demand, so
+// that the other commands start in milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "egc/graph/csr.h"
+
+namespace egc::cli {
+
+struct LayerBenchOptions {
+  std::string model = "egc-m";
+  std::string topology = "arxiv-like";
+  int64_t hidden = 0;  // 0: the model's size in the paper's Arxiv table
+  int64_t heads = 0;
+  int64_t bases = 0;
+  std::vector<std::string> aggregators;
+  std::string self_loops = "all";
+  std::string activation = "identity";
+  double scale = 1.0;
+  int reps = 9;
+  bool aten = true;
+  uint64_t seed = 0;
+};
+
+// One line of the table.
+struct LayerBenchRow {
+  std::string implementation;  // egc, aten, gemm, spmm
+  std::string mode;            // infer, train
+  double ms_median = 0;
+  double ms_min = 0;
+  double ms_p90 = 0;
+  int reps = 0;
+  double peak_extra_mb = 0;
+};
+
+struct LayerBenchResult {
+  std::string description;  // the layer, spelled out
+  int64_t nodes = 0;
+  int64_t edges = 0;
+  double output_and_bases_mb = 0;
+  std::vector<LayerBenchRow> rows;
+};
+
+struct TorchModule {
+  void (*set_num_threads)(int n);
+  // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
+  std::function<void()> (*aten_csr_matmul)(const Csr& graph, const float* x, int64_t columns);
+  // x times a square weight matrix by ATen.
+  std::function<void()> (*aten_matmul)(int64_t rows, const float* x, int64_t columns);
+  LayerBenchResult (*bench_layer)(const LayerBenchOptions& options);
+};
+
+// Loads it on the first call.
+const TorchModule& torch_module();
+
+}  // namespace egc::cli
