@@ -55,7 +55,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "egc: {}\n", e.what());
+    const auto unknown = app.remaining(/*recurse=*/true);
+    if (unknown.empty())
+      fmt::print(stderr, "egc: {}\n", e.what());
+    else
+      fmt::print(stderr, "egc: unknown argument \"{}\"; egc --help lists the known\n", unknown[0]);
     return static_cast<int>(ErrorKind::kUsage);
   }
   return 0;

@@ -18,8 +18,8 @@ constexpr size_t kPage = size_t{2} << 20;
 class Pool {
  public:
   void* allocate(size_t bytes) {
-    check(bytes <= std::numeric_limits<size_t>::max() / 2,
-          "huge_allocate: {} bytes are more than an address space", bytes);
+    if (bytes > std::numeric_limits<size_t>::max() / 2)
+      fail(ErrorKind::kSystem, "huge_allocate: {} bytes are more than an address space", bytes);
     const size_t size = std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
     std::lock_guard lock(mutex_);
     // The smallest waiting block that is not more than a quarter too large.

@@ -8,7 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
+
+#include "egc/core/error.h"
 
 namespace egc {
 
@@ -34,7 +35,10 @@ using HugeArray = std::unique_ptr<T[], HugeDeleter>;
 // For plain values; not initialised.
 template <class T>
 HugeArray<T> make_huge_array(int64_t count) {
-  return HugeArray<T>(static_cast<T*>(huge_allocate(static_cast<size_t>(count) * sizeof(T))));
+  size_t bytes = 0;
+  check(count >= 0 && !__builtin_mul_overflow(static_cast<size_t>(count), sizeof(T), &bytes),
+        "make_huge_array: {} values are no size of an array", count);
+  return HugeArray<T>(static_cast<T*>(huge_allocate(bytes)));
 }
 
 }  // namespace egc

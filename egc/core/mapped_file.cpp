@@ -23,7 +23,8 @@ struct Descriptor {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Not to wait for a writer where the path is a pipe.
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0)
     fail(ErrorKind::kSystem, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
   struct stat info {};

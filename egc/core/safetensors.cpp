@@ -48,11 +48,12 @@ void expect(bool ok, fmt::format_string<Args...> format, Args&&... args) {
   if (!ok) fail(ErrorKind::kModel, format, std::forward<Args>(args)...);
 }
 
-// The product of a shape times the size of an element, or nothing when it overflows.
+// The product of a shape times the size of an element; false when it overflows or makes no sense.
 bool byte_count(const std::vector<int64_t>& shape, size_t element, uint64_t& bytes) {
   bytes = element;
   for (const int64_t extent : shape)
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return false;
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes))
+      return false;
   return true;
 }
 
@@ -80,7 +81,7 @@ std::vector<int64_t> parse_shape(const std::string& where, const json& value) {
   for (const json& extent : value) {
     expect(extent.is_number_unsigned() &&
                extent.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()},
-           "{}: every extent must be a whole number from 0, got {}", where, extent.dump());
+           "{}: every extent must be a whole number from 0, got a {}", where, extent.type_name());
     shape.push_back(extent.get<int64_t>());
   }
   return shape;
@@ -175,6 +176,10 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
          "{}: the header length {} must be at most {} and fit the file of {} bytes", path_, header,
          kMaxHeader, bytes.size());
   const auto* text = reinterpret_cast<const char*>(bytes.data()) + 8;
+  // The format wants the brace first. The JSON library would take a NUL byte for the end.
+  expect(header > 0 && text[0] == '{' && std::memchr(text, 0, header) == nullptr,
+         "{}: the header must be a JSON object, from its first byte on and without NUL bytes",
+         path_);
   const json root = parse_without_duplicates(path_, text, text + header);
   expect(root.is_object(), "{}: the header must be a JSON object", path_);
   const auto data = bytes.subspan(8 + header);
@@ -209,12 +214,18 @@ void write_safetensors(const std::filesystem::path& path,
     check(byte_count(tensor.shape, size_of(tensor.dtype), bytes) && bytes == tensor.data.size(),
           "write_safetensors: tensor \"{}\" has {} bytes, its shape and type need another number",
           name, tensor.data.size());
+    check(name != "__metadata__", "write_safetensors: the name \"{}\" is reserved", name);
     root[name] = {{"dtype", name_of(tensor.dtype)},
                   {"shape", tensor.shape},
                   {"data_offsets", {at, at + bytes}}};
     at += bytes;
   }
-  std::string header = root.dump();
+  std::string header;
+  try {
+    header = root.dump();
+  } catch (const json::exception&) {
+    fail(ErrorKind::kUsage, "write_safetensors: names and metadata must be UTF-8");
+  }
   header.resize((header.size() + 7) / 8 * 8, ' ');  // data begins at a multiple of eight
   const uint64_t length = header.size();
 

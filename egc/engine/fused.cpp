@@ -112,7 +112,7 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
     });
     // Threads own columns here: each element is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
-    const int64_t group = targets * columns < (1 << 16) ? columns : 64 / int64_t{sizeof(T)};
+    const int64_t group = targets * columns < (1 << 16) ? columns : 32 / int64_t{sizeof(T)};
     for (int64_t k = 0; k < records.winners; ++k) {
       const int64_t at = k * targets * columns;
       parallel_tasks((columns + group - 1) / group, [&](int64_t task) {

@@ -6,7 +6,6 @@ namespace egc {
 
 Batch make_batch(std::span<const Csr> graphs) {
   Batch batch;
-  batch.first_node = {0};
   bool any_weighted = false;
   bool all_weighted = true;
   int64_t num_edges = 0;

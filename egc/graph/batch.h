@@ -11,7 +11,8 @@ namespace egc {
 
 struct Batch {
   Csr graph;
-  std::vector<int64_t> first_node;  // [graphs + 1]: graph k owns the nodes [first_node[k], first_node[k+1])
+  // [graphs + 1]: graph k owns the nodes [first_node[k], first_node[k + 1]).
+  std::vector<int64_t> first_node = {0};
 
   int64_t num_graphs() const { return static_cast<int64_t>(first_node.size()) - 1; }
 };

@@ -59,25 +59,51 @@ std::vector<int32_t> row_of_edges(std::span<const int64_t> offsets) {
   return rows;
 }
 
-std::vector<int32_t> checked_ids(std::span<const int64_t> ids, int64_t bound, const char* role) {
-  std::vector<int32_t> out(ids.size());
-  const auto ranges = split_evenly(static_cast<int64_t>(ids.size()), int64_t{1} << 16);
-  std::atomic<int64_t> first_bad{std::numeric_limits<int64_t>::max()};
+struct EdgeIds {
+  std::vector<int32_t> source;
+  std::vector<int32_t> target;
+};
+
+// Narrows both ends of every edge; an error names the first edge with an id out of range.
+EdgeIds checked_ids(std::span<const int64_t> source, int64_t num_sources,
+                    std::span<const int64_t> target, int64_t num_targets) {
+  const auto count = static_cast<int64_t>(source.size());
+  EdgeIds ids{std::vector<int32_t>(count), std::vector<int32_t>(count)};
+  const auto ranges = split_evenly(count, int64_t{1} << 16);
+  std::atomic<int64_t> first_bad{count};
   parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
     for (int64_t k = ranges[task].begin; k < ranges[task].end; ++k) {
-      if (ids[k] < 0 || ids[k] >= bound) {
+      if (source[k] < 0 || source[k] >= num_sources || target[k] < 0 || target[k] >= num_targets) {
         int64_t seen = first_bad;
         while (k < seen && !first_bad.compare_exchange_weak(seen, k)) {
         }
         return;
       }
-      out[k] = static_cast<int32_t>(ids[k]);
+      ids.source[k] = static_cast<int32_t>(source[k]);
+      ids.target[k] = static_cast<int32_t>(target[k]);
     }
   });
-  if (const int64_t k = first_bad; k < static_cast<int64_t>(ids.size()))
-    fail(ErrorKind::kData, "graph: {} id of edge {} must be in [0, {}), got {}", role, k, bound,
-         ids[k]);
-  return out;
+  if (const int64_t k = first_bad; k < count) {
+    const bool bad_source = source[k] < 0 || source[k] >= num_sources;
+    fail(ErrorKind::kData, "graph: {} id of edge {} must be in [0, {}), got {}",
+         bad_source ? "source" : "target", k, bad_source ? num_sources : num_targets,
+         bad_source ? source[k] : target[k]);
+  }
+  return ids;
+}
+
+// Duplicate edges keep the order of the input after a stable sort; their weights must not.
+void sort_weights_of_duplicates(SortedByKey& rows) {
+  const auto ranges = split_rows(rows.offsets, 64);
+  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
+    for (int64_t i = ranges[task].begin; i < ranges[task].end; ++i)
+      for (int64_t begin = rows.offsets[i]; begin < rows.offsets[i + 1];) {
+        int64_t end = begin + 1;
+        while (end < rows.offsets[i + 1] && rows.values[end] == rows.values[begin]) ++end;
+        std::sort(rows.weights.begin() + begin, rows.weights.begin() + end);
+        begin = end;
+      }
+  });
 }
 
 void check_sizes(int64_t num_targets, int64_t num_sources) {
@@ -162,11 +188,11 @@ std::vector<double> Csr::Data::source_degree() const {
 }
 
 const Scales& Csr::Data::scales_for(bool add_loops) {
+  const bool square = num_targets == num_sources;
+  check(square || !add_loops,
+        "graph: self-loops need as many sources as targets, got {} targets and {} sources",
+        num_targets, num_sources);
   std::call_once(scales_once[add_loops], [&] {
-    const bool square = num_targets == num_sources;
-    check(square || !add_loops,
-          "graph: self-loops need as many sources as targets, got {} targets and {} sources",
-          num_targets, num_sources);
     const std::vector<double> target = target_degree(add_loops);
     Scales& s = scales[add_loops];
     s.target_f32 = inverse_sqrt<float>(target);
@@ -199,11 +225,11 @@ Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, std::span<const in
              "graph: {} edges need as many weights or none, got {}", source.size(),
              weights.size());
   // Sorting by source, then stably by target, leaves every row sorted by source.
-  const SortedByKey by_source =
-      counting_sort(num_sources, checked_ids(source, num_sources, "source"),
-                    checked_ids(target, num_targets, "target"), weights);
+  const EdgeIds ids = checked_ids(source, num_sources, target, num_targets);
+  const SortedByKey by_source = counting_sort(num_sources, ids.source, ids.target, weights);
   SortedByKey by_target = counting_sort(num_targets, by_source.values,
                                         row_of_edges(by_source.offsets), by_source.weights);
+  if (!weights.empty()) sort_weights_of_duplicates(by_target);
   return Csr(num_targets, num_sources, std::move(by_target.offsets), std::move(by_target.values),
              std::move(by_target.weights));
 }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "egc/core/error.h"
+
 namespace egc {
 
 std::vector<RowRange> split_rows(std::span<const int64_t> offsets, int64_t parts) {
+  check(parts >= 1, "split_rows: parts must be at least 1, got {}", parts);
   std::vector<RowRange> ranges;
   const auto rows = static_cast<int64_t>(offsets.size()) - 1;
   if (rows <= 0) return ranges;
@@ -29,6 +32,8 @@ std::vector<RowRange> split_rows(std::span<const int64_t> offsets, int64_t parts
 }
 
 std::vector<RowRange> split_evenly(int64_t rows, int64_t rows_per_range) {
+  check(rows_per_range >= 1, "split_evenly: a range must have at least 1 row, got {}",
+        rows_per_range);
   std::vector<RowRange> ranges;
   for (int64_t begin = 0; begin < rows; begin += rows_per_range)
     ranges.push_back({begin, std::min(rows, begin + rows_per_range)});

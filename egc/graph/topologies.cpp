@@ -75,7 +75,11 @@ const NamedTable<Maker>& makers() {
 }  // namespace
 
 Csr power_law_graph(int64_t nodes, int64_t directed_edges, double exponent, uint64_t seed) {
-  const int64_t pairs = directed_edges / 2;
+  check(nodes >= 0 && directed_edges >= 0 && exponent >= 0 && exponent < 1,
+        "power_law_graph: nodes and edges must not be negative and the exponent must be in [0, 1), "
+        "got {}, {} and {}",
+        nodes, directed_edges, exponent);
+  const int64_t pairs = nodes < 2 ? 0 : directed_edges / 2;  // no loops
   std::vector<int64_t> id(nodes);
   std::iota(id.begin(), id.end(), 0);
   Rng shuffle(seed, 1);
@@ -92,7 +96,7 @@ Csr power_law_graph(int64_t nodes, int64_t directed_edges, double exponent, uint
     for (int64_t k = ranges[task].begin; k < ranges[task].end; ++k) {
       const int64_t a = id[law.rank(rng.uniform())];
       int64_t b = id[rng.below(static_cast<uint32_t>(nodes))];
-      if (a == b && nodes > 1) b = (b + 1) % nodes;  // no loops
+      if (a == b) b = (b + 1) % nodes;
       source[2 * k] = target[2 * k + 1] = a;
       target[2 * k] = source[2 * k + 1] = b;
     }

@@ -44,7 +44,8 @@ HWY_INLINE void for_each_chunk(size_t columns, F&& f) {
 // vectors of a block begin at `begin` and follow each other, but for the last, which begins at
 // `last`: it may overlap the one before, so that no column is outside and none is masked. Work done
 // twice in the overlap gives the same values, so f must not accumulate into memory.
-template <class T, int kMost, class F>
+// Columns that do not fill a vector use quarter vectors or, with kHalves, the better fitting half.
+template <class T, int kMost, bool kHalves = false, class F>
 HWY_INLINE void for_each_block(size_t columns, F&& f);
 
 template <int kMost, class D, class F>
@@ -69,9 +70,11 @@ HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
   }
 }
 
-template <class T, int kMost, class F>
+template <class T, int kMost, bool kHalves, class F>
 HWY_INLINE void for_each_block(size_t columns, F&& f) {
   if (columns >= kFullLanes<T>) return blocks_of<kMost>(hn::ScalableTag<T>(), columns, f);
+  if constexpr (kHalves && kFullLanes<T> > 8)
+    if (columns >= 8) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 8>(), columns, f);
   if constexpr (kFullLanes<T> > 4)
     if (columns >= 4) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 4>(), columns, f);
   blocks_of<1>(hn::CappedTag<T, 1>(), columns, f);

@@ -25,21 +25,24 @@ struct Combine {
   T* out;         // of this slice: out[h * head_width + l]
   int64_t head_width;
 
-  // kHeads heads by kVectors vectors of columns are kept in registers.
+  // kHeads heads by kVectors vectors of columns are kept in registers; the last vector begins at
+  // `last` and may overlap the one before.
   template <int kHeads, int kVectors, bool kStream, class D>
-  HWY_INLINE void block(D d, int64_t h, size_t l) const {
+  HWY_INLINE void block(D d, int64_t h, size_t begin, size_t last) const {
+    size_t at[kVectors];
+    for (int v = 0; v < kVectors; ++v) at[v] = v + 1 == kVectors ? last : begin + v * kLanes<D>;
     hn::Vec<D> acc[kHeads][kVectors];
     for (int k = 0; k < kHeads; ++k)
       for (int v = 0; v < kVectors; ++v)
         acc[k][v] = bias == nullptr ? hn::Zero(d)
-                                    : hn::LoadU(d, bias + (h + k) * head_width + l + v * kLanes<D>);
+                                    : hn::LoadU(d, bias + (h + k) * head_width + at[v]);
     const int64_t per_head = terms * bases;
     const T* wt = w + h * per_head;
     for (int64_t t = 0; t < terms; ++t) {
-      const T* row = values[t] + l;
+      const T* row = values[t];
       for (int64_t b = 0; b < bases; ++b, row += width, ++wt) {
         hn::Vec<D> x[kVectors];
-        for (int v = 0; v < kVectors; ++v) x[v] = hn::LoadU(d, row + v * kLanes<D>);
+        for (int v = 0; v < kVectors; ++v) x[v] = hn::LoadU(d, row + at[v]);
         for (int k = 0; k < kHeads; ++k) {
           const auto factor = hn::Set(d, wt[k * per_head]);
           for (int v = 0; v < kVectors; ++v) acc[k][v] = hn::MulAdd(factor, x[v], acc[k][v]);
@@ -48,7 +51,7 @@ struct Combine {
     }
     for (int k = 0; k < kHeads; ++k)
       for (int v = 0; v < kVectors; ++v) {
-        T* to = out + (h + k) * head_width + l + v * kLanes<D>;
+        T* to = out + (h + k) * head_width + at[v];
         if constexpr (kStream && kLanes<D> == kFullLanes<T>)
           hn::Stream(acc[k][v], d, to);
         else
@@ -58,14 +61,12 @@ struct Combine {
 
   template <int kHeads, bool kStream>
   HWY_INLINE void heads(int64_t h) const {
-    const hn::ScalableTag<T> d;
-    constexpr int kVectors = kHeads == 4 ? 2 : 4;  // enough independent chains for the FMA latency
-    constexpr size_t kStep = kVectors * kFullLanes<T>;
-    size_t l = 0;
-    const auto n = static_cast<size_t>(width);
-    for (; l + kStep <= n; l += kStep) block<kHeads, kVectors, kStream>(d, h, l);
-    for_each_chunk<T>(
-        n - l, [&](auto tag, size_t c) HWY_ATTR { block<kHeads, 1, kStream>(tag, h, l + c); });
+    // Four heads by four vectors fill half of the 32 registers of AVX-512; others have 16 in all.
+    constexpr int kMost = kHeads == 1 || kFullLanes<T> * sizeof(T) >= 64 ? 4 : 2;
+    for_each_block<T, kMost, true>(
+        static_cast<size_t>(width), [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+          block<kHeads, vectors(), kStream>(d, h, begin, last);
+        });
   }
 
   template <bool kStream>

@@ -1,0 +1,41 @@
+# Thin over CMake's presets. `make demo` and `make test` do all the set-up on a fresh Debian 12.
+PRESET ?= release
+BUILD := build/$(PRESET)
+# Warnings are errors in CI.
+CONFIGURE := cmake --preset $(PRESET) $(if $(CI),-DEGC_WERROR=ON)
+QUIET := >$(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
+
+.PHONY: demo test bench build setup lint format clean
+
+demo: build
+	$(BUILD)/bin/egc bench fusion --topology arxiv-like,zinc-batch --reps 5 2>/dev/null
+
+test: build
+	ctest --test-dir $(BUILD) --output-on-failure
+
+bench: build
+	$(BUILD)/bin/egc bench fusion 2>/dev/null
+	$(BUILD)/bin/egc bench layer --model egc-s 2>/dev/null
+	$(BUILD)/bin/egc bench layer --model egc-m 2>/dev/null
+	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-minibatch --reps 200 2>/dev/null
+	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-single --reps 500 2>/dev/null
+
+build: setup
+	@mkdir -p build
+	@echo "building (a few minutes the first time; log: $(BUILD).log)"
+	@$(CONFIGURE) $(QUIET)
+	@cmake --build $(BUILD) $(QUIET)
+
+setup:
+	@scripts/setup
+
+lint:
+	@scripts/setup --dev
+	scripts/lint
+
+format:
+	@scripts/setup --dev
+	git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+clean:
+	rm -rf build
