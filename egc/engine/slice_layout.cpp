@@ -10,7 +10,7 @@ SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases,
   constexpr int64_t kCacheBytes = 4 << 20;  // about a second-level cache
   constexpr int64_t kMinDegree = 4;
   constexpr int64_t kLine = 64;
-  constexpr int64_t kRowBytes = 4 * kLine;
+  constexpr int64_t kRowBytes = 8 * kLine;
   SliceLayout layout = SliceLayout::row_major(bases, head_width);
   const int64_t row_bytes = bases * head_width * element_size;
   if (num_sources * row_bytes < kCacheBytes || num_edges < kMinDegree * num_sources) return layout;

@@ -77,6 +77,9 @@ struct Combine {
   }
 };
 
+// How many rows ahead the weights are asked for.
+constexpr int64_t kRowsAhead = 2;
+
 template <bool kStream, class T>
 void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                 T* out, T* scratch) {
@@ -92,6 +95,9 @@ void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,
                      in.bases.width, bias == nullptr ? nullptr : bias + in.bases.first,
                      nullptr,        shape.head_width};
   for (int64_t i = rows.begin; i < rows.end; ++i) {
+    // The gathering between two rows of weights keeps the hardware from seeing their stride.
+    for (int64_t k = 0; in.prefetch && k < per_row; k += 64 / int64_t{sizeof(T)})
+      __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
     const int64_t count = row.aggregate(i);
     T factor[kNumAggregators];
     for (int a = 0; a < terms; ++a)

@@ -15,8 +15,9 @@ namespace {
 
 namespace ag = torch::autograd;
 
-// Rows of X in one GEMM: enough to run at full speed, few enough to stay in the second-level cache.
-constexpr int64_t kBlockRows = 256;
+// Rows of X in one GEMM: enough to pay for packing the weights, few enough that a mini-batch still
+// makes work for several threads. Depends on the number of rows alone.
+int64_t block_rows(int64_t rows) { return rows < 8192 ? 256 : 1024; }
 // Partial weight gradients: enough for as many threads, few enough that adding them up is nothing.
 constexpr int64_t kMaxPartials = 32;
 
@@ -102,7 +103,7 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
   const bool need_x = task_should_compute_output(0);
   at::Tensor grad_x;
   if (need_x) grad_x = empty_buffer({rows, features}, input.options());
-  const auto blocks = split_evenly(rows, kBlockRows);
+  const auto blocks = split_evenly(rows, block_rows(rows));
   const auto num_blocks = static_cast<int64_t>(blocks.size());
   const int64_t partials = std::clamp<int64_t>(num_blocks, 1, kMaxPartials);
   const int64_t stacked = theta_rows.size(0) + phi_rows.size(0);
@@ -171,7 +172,7 @@ std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Ten
     weights = empty_buffer({rows, phi.size(0)}, x.options());
     theta_rows = theta_by_slice(theta, layout);
     const std::vector<Part> parts = make_parts(bases, weights, theta_rows, phi, layout);
-    const auto blocks = split_evenly(rows, kBlockRows);
+    const auto blocks = split_evenly(rows, block_rows(rows));
     parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
       at::AutoDispatchBelowADInplaceOrView below_autograd_here;
       const int64_t begin = blocks[b].begin;
