@@ -31,8 +31,10 @@ class Pool {
       waiting_bytes_ -= found;
       return hand_out(block, found);
     }
-    // Sizes that do not come again must not pile up: keep no more in all than was ever in use.
-    while (!waiting_.empty() && in_use_bytes_ + waiting_bytes_ + size > peak_) release_largest();
+    // Sizes that do not come again must not pile up: keep in all at most half more than was ever in
+    // use. The half is for steps whose sizes differ, which would otherwise map anew every time.
+    const size_t limit = peak_ + peak_ / 2;
+    while (!waiting_.empty() && in_use_bytes_ + waiting_bytes_ + size > limit) release_largest();
     return hand_out(map(size), size);
   }
 

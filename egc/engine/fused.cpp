@@ -110,13 +110,15 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
       kernels::backward_sources(p.shape, common, transposed.view(), sources, record_rows.get(),
                                 out, thread_scratch<T>(scratch));
     });
-    // Threads own columns here: each element is added to in the order of the targets.
+    // Threads own columns here, as many as there are for each. However they are cut, each element is
+    // added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
-    const int64_t group = targets * columns < (1 << 16) ? columns : 32 / int64_t{sizeof(T)};
+    const int64_t tasks = targets * columns < (1 << 16) ? 1 : num_threads();
+    const int64_t group = (columns + tasks - 1) / tasks;
     for (int64_t k = 0; k < records.winners; ++k) {
       const int64_t at = k * targets * columns;
-      parallel_tasks((columns + group - 1) / group, [&](int64_t task) {
-        kernels::backward_winners(targets, columns, task * group,
+      parallel_tasks(tasks, [&](int64_t task) {
+        kernels::backward_winners(targets, columns, std::min(columns, task * group),
                                   std::min(columns, (task + 1) * group), winner_source.get() + at,
                                   winner_gradient.get() + at, out);
       });

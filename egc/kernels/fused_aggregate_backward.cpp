@@ -16,21 +16,27 @@
 HWY_BEFORE_NAMESPACE();
 namespace egc::kernels::HWY_NAMESPACE {
 
-// <a, b> over `width` columns. Both rows are in scratch, where a vector may be read past the end.
-template <class T>
-HWY_INLINE T dot(const T* a, const T* b, size_t width) {
+// The dot products of g with kRows rows of `values`, `width` columns each. All are in scratch, where a
+// vector may be read past the end.
+template <int kRows, class T>
+HWY_INLINE void dots(const T* g, const T* values, size_t width, T* out) {
   const hn::ScalableTag<T> d;
-  auto sum = hn::Zero(d);
+  hn::Vec<decltype(d)> sum[kRows];
+  for (auto& s : sum) s = hn::Zero(d);
   size_t l = 0;
-  for (; l + kFullLanes<T> <= width; l += kFullLanes<T>)
-    sum = hn::MulAdd(hn::LoadU(d, a + l), hn::LoadU(d, b + l), sum);
+  for (; l + kFullLanes<T> <= width; l += kFullLanes<T>) {
+    const auto gl = hn::LoadU(d, g + l);
+    for (int r = 0; r < kRows; ++r)
+      sum[r] = hn::MulAdd(gl, hn::LoadU(d, values + r * width + l), sum[r]);
+  }
   if (l < width) {
     const auto in_range = hn::FirstN(d, width - l);
-    const auto x = hn::IfThenElseZero(in_range, hn::LoadU(d, a + l));
-    const auto y = hn::IfThenElseZero(in_range, hn::LoadU(d, b + l));
-    sum = hn::MulAdd(x, y, sum);
+    const auto gl = hn::IfThenElseZero(in_range, hn::LoadU(d, g + l));
+    for (int r = 0; r < kRows; ++r)
+      sum[r] = hn::MulAdd(gl, hn::IfThenElseZero(in_range, hn::LoadU(d, values + r * width + l)),
+                          sum[r]);
   }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  for (int r = 0; r < kRows; ++r) out[r] = hn::GetLane(hn::SumOfLanes(d, sum[r]));
 }
 
 // Everything the row pass keeps from row to row.
@@ -45,33 +51,58 @@ struct RowPass {
   int64_t per_head;   // A * B
   int64_t num_bases;  // B
 
-  // out[b, l] = sum over h of w[h, a, b] * g[h, l], times factor; added to out unless `first`.
-  void spread(int a, T factor, bool first, T* out) const {
+  // out[b, l] = factor * sum over h of w[h, a, b] * g[h, l]
+  void spread(int a, T factor, T* out) const {
     for (int64_t b = 0; b < num_bases; ++b) {
       const T* w = weights + a * num_bases + b;
-      for_each_chunk<T>(width, [&](auto d, size_t l) HWY_ATTR {
-        auto sum = hn::Zero(d);
-        for (int64_t h = 0; h < shape.heads; ++h)
-          sum = hn::MulAdd(hn::Set(d, w[h * per_head]), hn::LoadU(d, g + h * stride() + l), sum);
-        T* to = out + b * width + l;
-        sum = hn::Mul(sum, hn::Set(d, factor));
-        hn::StoreU(first ? sum : hn::Add(hn::LoadU(d, to), sum), d, to);
-      });
+      for_each_block<T, 2, true>(
+          width, [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+            constexpr int kVectors = vectors();
+            size_t at[kVectors];
+            hn::Vec<decltype(d)> sum[kVectors];
+            for (int v = 0; v < kVectors; ++v) {
+              at[v] = v + 1 == kVectors ? last : begin + v * kLanes<decltype(d)>;
+              sum[v] = hn::Zero(d);
+            }
+            for (int64_t h = 0; h < shape.heads; ++h) {
+              const auto wh = hn::Set(d, w[h * per_head] * factor);
+              for (int v = 0; v < kVectors; ++v)
+                sum[v] = hn::MulAdd(wh, hn::LoadU(d, g + h * stride() + at[v]), sum[v]);
+            }
+            for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, out + b * width + at[v]);
+          });
     }
+  }
+
+  // The same, added to what `out` has unless this is the first contribution.
+  void add_spread(int a, T factor, bool first, T* out, T* temporary) const {
+    if (first) return spread(a, factor, out);
+    spread(a, factor, temporary);
+    for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, out + c), hn::LoadU(d, temporary + c)), d, out + c);
+    });
   }
 
   // dweights[h, a, b] = factor * <g[h], values_a[b]>
   void weight_gradient(int a, T factor, bool first, T* dweights) const {
     const T* values = buf.values(shape.aggregators[a]);
-    for (int64_t h = 0; h < shape.heads; ++h)
-      for (int64_t b = 0; b < num_bases; ++b) {
-        const T value = factor * dot(g + h * stride(), values + b * width, width);
-        T& to = dweights[h * per_head + a * num_bases + b];
-        to = first ? value : to + value;
+    for (int64_t h = 0; h < shape.heads; ++h) {
+      const T* gh = g + h * stride();
+      T* to = dweights + h * per_head + a * num_bases;
+      for (int64_t b = 0; b < num_bases;) {
+        T value[4];
+        const int64_t rows = num_bases - b >= 4 ? 4 : 1;
+        if (rows == 4)
+          dots<4>(gh, values + b * width, width, value);
+        else
+          dots<1>(gh, values + b * width, width, value);
+        for (int64_t r = 0; r < rows; ++r, ++b)
+          to[b] = first ? factor * value[r] : to[b] + factor * value[r];
       }
+    }
   }
 
-  // Heads of g are padded apart, so that `dot` may read a vector past each.
+  // Heads of g are padded apart, so that `dots` may read a vector past each.
   int64_t stride() const { return RowScratch<T>::padded(static_cast<int64_t>(width)); }
 };
 
@@ -125,15 +156,15 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
       switch (kind) {
         case Aggregator::kAdd:
         case Aggregator::kMean:
-          pass.spread(a, factor, !plain_set, plain);
+          pass.add_spread(a, factor, !plain_set, plain, temporary);
           plain_set = true;
           break;
         case Aggregator::kSymnorm:
-          pass.spread(a, factor, true, sym);
+          pass.spread(a, factor, sym);
           break;
         case Aggregator::kMax:
         case Aggregator::kMin: {
-          pass.spread(a, T{1}, true, temporary);
+          pass.spread(a, T{1}, temporary);
           const bool is_max = kind == Aggregator::kMax;
           const int64_t slot = is_max ? 0 : layout.winners - 1;
           const int64_t at = (slot * in.graph.num_targets + i) * static_cast<int64_t>(columns);
@@ -142,11 +173,11 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
           break;
         }
         case Aggregator::kVar:  // K gets 2/n * g_var
-          pass.spread(a, 2 * inverse, !squares_set, squares);
+          pass.add_spread(a, 2 * inverse, !squares_set, squares, temporary);
           squares_set = true;
           break;
         case Aggregator::kStd:  // K gets g_std / (n * std)
-          pass.spread(a, inverse, true, temporary);
+          pass.spread(a, inverse, temporary);
           for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
             auto k = hn::Div(hn::LoadU(d, temporary + c), hn::LoadU(d, buf.std + c));
             if (squares_set) k = hn::Add(k, hn::LoadU(d, squares + c));
@@ -372,6 +403,9 @@ void backward_winners(int64_t num_targets, int64_t columns, int64_t begin, int64
   for (int64_t i = 0; i < num_targets; ++i) {
     const int32_t* from = source + i * columns;
     const T* g = gradient + i * columns;
+    if (i + 1 < num_targets)  // the next row's winners are scattered: half of the time without
+      for (int64_t c = begin; c < end; ++c)
+        __builtin_prefetch(grad_bases + from[columns + c] * columns + c, 1);
     for (int64_t c = begin; c < end; ++c)
       if (from[c] >= 0) grad_bases[from[c] * columns + c] += g[c];
   }
