@@ -1,4 +1,5 @@
-// egc bench fusion: the paper's aggregator-fusion table (H = B = 1, three aggregators), measured here.
+// egc bench fusion: the paper's aggregator-fusion table (H = B = 1, three aggregators), measured
+// here.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -111,8 +112,7 @@ class FusionBench {
                     }});
     list.push_back({"row_walk", [this] { spmm(graph_, x_.get(), features_, out_.get()); }});
     if (aten)
-      list.push_back(
-          {"aten_csr", torch_module().aten_csr_matmul(graph_, x_.get(), features_)});
+      list.push_back({"aten_csr", torch_module().aten_csr_matmul(graph_, x_.get(), features_)});
     list.push_back({"copy", [this] { copy(); }});
     return list;
   }
@@ -209,9 +209,10 @@ void print_json(const std::string& topology, const Csr& graph, int64_t features,
 
 void run_fusion(const FusionOptions& o, const CommonOptions& common) {
   if (!common.json)
-    fmt::print("Aggregator fusion: add + max + min, H = B = 1; {} threads, {}. The paper's column: "
-               "Xeon Gold 5218.\n\n",
-               num_threads(), kernels::current_target());
+    fmt::print(
+        "Aggregator fusion: add + max + min, H = B = 1; {} threads, {}. The paper's column: "
+        "Xeon Gold 5218.\n\n",
+        num_threads(), kernels::current_target());
   for (const std::string& topology : o.topologies) {
     FusionBench bench(make_topology(topology, common.seed, o.scale), o.features, common.seed);
     const std::vector<Contestant> contestants = bench.contestants(o.aten);
@@ -238,7 +239,8 @@ void add_bench_fusion(CLI::App& bench, const CommonOptions& common) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app->add_option("--scale", o->scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
-  app->add_flag("--aten,!--no-aten", o->aten, "With ATen's matmul and CSR product (loads LibTorch)");
+  app->add_flag("--aten,!--no-aten", o->aten,
+                "With ATen's matmul and CSR product (loads LibTorch)");
   app->footer("Example:\n  egc bench fusion --topology arxiv-like,zinc-batch --no-aten");
   app->callback([o, &common] { run_fusion(*o, common); });
 }

@@ -16,7 +16,8 @@ namespace {
 double once_ms(const std::function<void()>& run) {
   const auto begin = std::chrono::steady_clock::now();
   run();
-  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - begin;
   return elapsed.count();
 }
 

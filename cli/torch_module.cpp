@@ -23,7 +23,8 @@ void tell_openblas_the_processor() {
 
 const TorchModule& torch_module() {
   static const TorchModule* const module = [] {
-    constexpr const char* kLibrary = "libegc_cli_torch.so";  // found through this program's run path
+    constexpr const char* kLibrary =
+        "libegc_cli_torch.so";  // found through this program's run path
     tell_openblas_the_processor();
     const int threads = num_threads();
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);

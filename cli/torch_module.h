@@ -1,5 +1,5 @@
-// The door to everything that needs LibTorch. It lives in a library of its own, loaded on demand, so
-// that the other commands start in milliseconds.
+// The door to everything that needs LibTorch. It lives in a library of its own, loaded on demand,
+// so that the other commands start in milliseconds.
 #pragma once
 
 #include <cstdint>

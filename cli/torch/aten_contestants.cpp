@@ -7,10 +7,10 @@ namespace egc::cli {
 
 std::function<void()> aten_csr_matmul(const Csr& graph, const float* x, int64_t columns) {
   const int64_t n = graph.num_targets();
-  const auto offsets = at::tensor(
-      std::vector<int64_t>(graph.offsets().begin(), graph.offsets().end()), at::kLong);
-  const auto sources = at::tensor(
-      std::vector<int64_t>(graph.sources().begin(), graph.sources().end()), at::kLong);
+  const auto offsets =
+      at::tensor(std::vector<int64_t>(graph.offsets().begin(), graph.offsets().end()), at::kLong);
+  const auto sources =
+      at::tensor(std::vector<int64_t>(graph.sources().begin(), graph.sources().end()), at::kLong);
   // Unchecked, because the checked constructor refuses duplicate edges.
   const at::Tensor a = at::_sparse_csr_tensor_unsafe(
       offsets, sources, at::ones({graph.num_edges()}), {n, graph.num_sources()},

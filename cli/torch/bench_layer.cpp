@@ -17,10 +17,10 @@ namespace {
 nn::EgcConvOptions conv_options(const LayerBenchOptions& o) {
   const bool small = o.model == "egc-s";
   const int64_t hidden = o.hidden > 0 ? o.hidden : small ? 184 : 136;
-  nn::EgcConvOptions c = small ? nn::EgcConvOptions::egc_s(hidden, hidden)
-                               : nn::EgcConvOptions::egc_m(hidden, hidden,
-                                                           {Aggregator::kSymnorm, Aggregator::kMax,
-                                                            Aggregator::kMean});
+  nn::EgcConvOptions c =
+      small ? nn::EgcConvOptions::egc_s(hidden, hidden)
+            : nn::EgcConvOptions::egc_m(
+                  hidden, hidden, {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean});
   if (o.heads > 0) c.heads = o.heads;
   if (o.bases > 0) c.bases = o.bases;
   if (!o.aggregators.empty()) c.aggregators = parse_aggregators(o.aggregators);

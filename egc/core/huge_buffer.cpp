@@ -69,7 +69,8 @@ class Pool {
 
   // mmap aligns to 4 KB only: map one huge page more and give the ends back.
   static void* map(size_t size) {
-    void* raw = mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* raw =
+        mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
       fail(ErrorKind::kSystem, "out of memory: a block of {} MB was refused", size >> 20);
     const auto begin = reinterpret_cast<uintptr_t>(raw);

@@ -19,7 +19,8 @@ void set_log_sink(LogSink sink) {
 }
 
 void log_message(LogLevel level, std::string_view message) {
-  std::shared_ptr<const LogSink> sink;  // called outside the lock, so that a sink may log or replace
+  std::shared_ptr<const LogSink>
+      sink;  // called outside the lock, so that a sink may log or replace
   {
     std::lock_guard lock(g_mutex);
     sink = g_sink;

@@ -1,4 +1,5 @@
-// The only door to threads. Tasks are numbered and independent; which thread runs one never matters.
+// The only door to threads. Tasks are numbered and independent; which thread runs one never
+// matters.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 namespace egc {
 
 // Threads that a parallel region will use. With OpenMP (the default build) this is OpenMP's own
-// setting, so OMP_NUM_THREADS and at::set_num_threads() govern egc too. A program with LibTorch calls
-// the latter: LibTorch's first parallel loop sets OpenMP's number to its own.
+// setting, so OMP_NUM_THREADS and at::set_num_threads() govern egc too. A program with LibTorch
+// calls the latter: LibTorch's first parallel loop sets OpenMP's number to its own.
 int num_threads();
 void set_num_threads(int n);
 
@@ -21,8 +22,8 @@ void run_tasks(int64_t count, TaskFunction function, void* context);
 }  // namespace detail
 
 // Calls f(task) for every task in [0, count), handed out one at a time in rising order. The first
-// exception is rethrown in the caller. Inside a task, calls run serially and libraries (OpenMP, BLAS)
-// see one thread.
+// exception is rethrown in the caller. Inside a task, calls run serially and libraries (OpenMP,
+// BLAS) see one thread.
 template <class F>
 void parallel_tasks(int64_t count, F&& f) {
   using Callable = std::remove_reference_t<F>;

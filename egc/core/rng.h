@@ -1,6 +1,6 @@
-// Counter-based random numbers: value k of stream (seed, stream) is a pure function of the three, so
-// any thread may draw any of them and the result never depends on who drew first.
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Counter-based random numbers: value k of stream (seed, stream) is a pure function of the three,
+// so any thread may draw any of them and the result never depends on who drew first. Philox4x32-10
+// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 #pragma once
 
 #include <array>

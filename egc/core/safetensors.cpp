@@ -19,7 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-static_assert(std::endian::native == std::endian::little, "the format and this code are little endian");
+static_assert(std::endian::native == std::endian::little,
+              "the format and this code are little endian");
 
 constexpr uint64_t kMaxHeader = 100 << 20;  // as in the reference implementation
 
@@ -125,8 +126,7 @@ void check_coverage(const std::string& path, const std::map<std::string, TensorV
   std::vector<std::span<const std::byte>> parts;
   for (const auto& [name, tensor] : tensors)
     if (!tensor.data.empty()) parts.push_back(tensor.data);
-  std::sort(parts.begin(), parts.end(),
-            [](auto a, auto b) { return a.data() < b.data(); });
+  std::sort(parts.begin(), parts.end(), [](auto a, auto b) { return a.data() < b.data(); });
   const std::byte* at = data.data();
   for (const auto part : parts) {
     expect(part.data() == at, "{}: tensors overlap or leave a hole at byte {} of the data", path,
@@ -142,8 +142,7 @@ void write_all(int fd, const void* data, size_t size, const std::string& path) {
   while (size > 0) {
     const ssize_t n = write(fd, p, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      fail(ErrorKind::kSystem, "{}: cannot be written: {}", path, std::strerror(errno));
+    if (n <= 0) fail(ErrorKind::kSystem, "{}: cannot be written: {}", path, std::strerror(errno));
     p += n;
     size -= static_cast<size_t>(n);
   }
@@ -199,7 +198,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
 
 const TensorView& SafetensorsFile::at(const std::string& name) const {
   const auto it = tensors_.find(name);
-  expect(it != tensors_.end(), "{}: expected a tensor \"{}\", found none of that name", path_, name);
+  expect(it != tensors_.end(), "{}: expected a tensor \"{}\", found none of that name", path_,
+         name);
   return it->second;
 }
 

@@ -107,11 +107,11 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
     });
     T* out = grad_bases + p.layout.offset(s, p.graph.num_sources());
     for_each_range(transposed.row_ranges(), [&](RowRange sources) {
-      kernels::backward_sources(p.shape, common, transposed.view(), sources, record_rows.get(),
-                                out, thread_scratch<T>(scratch));
+      kernels::backward_sources(p.shape, common, transposed.view(), sources, record_rows.get(), out,
+                                thread_scratch<T>(scratch));
     });
-    // Threads own columns here, as many as there are for each. However they are cut, each element is
-    // added to in the order of the targets.
+    // Threads own columns here, as many as there are for each. However they are cut, each element
+    // is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
     const int64_t tasks = targets * columns < (1 << 16) ? 1 : num_threads();
     const int64_t group = (columns + tasks - 1) / tasks;

@@ -8,8 +8,8 @@
 
 namespace egc {
 
-// At least `count` values of T, 64-byte aligned, zero where never written. Valid until the next call
-// from the same thread.
+// At least `count` values of T, 64-byte aligned, zero where never written. Valid until the next
+// call from the same thread.
 template <class T>
 T* thread_scratch(int64_t count) {
   struct Free {

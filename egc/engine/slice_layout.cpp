@@ -5,8 +5,8 @@
 
 namespace egc {
 
-SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases,
-                          int64_t head_width, int64_t element_size) {
+SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases, int64_t head_width,
+                          int64_t element_size) {
   constexpr int64_t kCacheBytes = 4 << 20;  // about a second-level cache
   constexpr int64_t kMinDegree = 4;
   constexpr int64_t kLine = 64;

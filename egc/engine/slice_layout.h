@@ -34,7 +34,7 @@ struct SliceLayout {
 
 // The layout for a graph of this size: one slice where the bases fit a cache or where rows have few
 // neighbours (no reuse to win), else slices of about 512 bytes a row.
-SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases,
-                          int64_t head_width, int64_t element_size);
+SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases, int64_t head_width,
+                          int64_t element_size);
 
 }  // namespace egc

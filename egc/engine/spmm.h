@@ -8,7 +8,8 @@
 
 namespace egc {
 
-// out[i] = sum of e_ij * x[j].   x: [num_sources, columns] in `layout`.   out: [N, columns] row-major.
+// out[i] = sum of e_ij * x[j].   x: [num_sources, columns] in `layout`.   out: [N, columns]
+// row-major.
 template <class T>
 void spmm(const Csr& graph, const SliceLayout& layout, const T* x, T* out);
 

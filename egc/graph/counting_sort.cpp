@@ -20,7 +20,9 @@ SortedByKey counting_sort(int64_t num_keys, std::span<const int32_t> keys,
       count < (int64_t{1} << 16) ? 1 : std::min<int64_t>(num_threads(), count / (num_keys + 1) + 1);
   std::vector<std::vector<int64_t>> position(chunks);
   const auto begin_of = [&](int64_t chunk) { return count / chunks * chunk; };
-  const auto end_of = [&](int64_t chunk) { return chunk + 1 == chunks ? count : begin_of(chunk + 1); };
+  const auto end_of = [&](int64_t chunk) {
+    return chunk + 1 == chunks ? count : begin_of(chunk + 1);
+  };
 
   parallel_tasks(chunks, [&](int64_t chunk) {
     position[chunk].assign(num_keys, 0);

@@ -107,10 +107,10 @@ void sort_weights_of_duplicates(SortedByKey& rows) {
 }
 
 void check_sizes(int64_t num_targets, int64_t num_sources) {
-  check_data(num_targets >= 0 && num_targets <= kMaxNodes && num_sources >= 0 &&
-                 num_sources <= kMaxNodes,
-             "graph: the number of nodes must be in [0, {}], got {} targets and {} sources",
-             kMaxNodes, num_targets, num_sources);
+  check_data(
+      num_targets >= 0 && num_targets <= kMaxNodes && num_sources >= 0 && num_sources <= kMaxNodes,
+      "graph: the number of nodes must be in [0, {}], got {} targets and {} sources", kMaxNodes,
+      num_targets, num_sources);
 }
 
 }  // namespace
@@ -222,8 +222,7 @@ Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, std::span<const in
              "graph: an edge list needs as many sources as targets, got {} and {}", source.size(),
              target.size());
   check_data(weights.empty() || weights.size() == source.size(),
-             "graph: {} edges need as many weights or none, got {}", source.size(),
-             weights.size());
+             "graph: {} edges need as many weights or none, got {}", source.size(), weights.size());
   // Sorting by source, then stably by target, leaves every row sorted by source.
   const EdgeIds ids = checked_ids(source, num_sources, target, num_targets);
   const SortedByKey by_source = counting_sort(num_sources, ids.source, ids.target, weights);
@@ -250,8 +249,8 @@ CsrView Csr::view() const {
 
 const Csr& Csr::transposed() const {
   std::call_once(data_->transposed_once, [&] {
-    SortedByKey t = counting_sort(num_sources(), data_->sources, row_of_edges(data_->offsets),
-                                  data_->weights);
+    SortedByKey t =
+        counting_sort(num_sources(), data_->sources, row_of_edges(data_->offsets), data_->weights);
     if (is_square() && t.offsets == data_->offsets && t.values == data_->sources &&
         t.weights == data_->weights)
       return;

@@ -1,8 +1,8 @@
 // The owning graph: compressed sparse rows by target, immutable, with what is derived from it
 // computed once on demand. Copies share everything.
 //
-// from_edges sorts rows by source (duplicates kept, then by weight), so the same edges give the same
-// graph, and the same bits of every result, in whatever order they came.
+// from_edges sorts rows by source (duplicates kept, then by weight), so the same edges give the
+// same graph, and the same bits of every result, in whatever order they came.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,8 @@ class Csr {
  public:
   Csr() : Csr(0, 0, {0}, {}) {}
 
-  // From finished arrays, checked: offsets rise from 0 to the number of edges, sources are in range.
-  // Rows keep the order they have.
-  // weights: one per edge, or empty.
+  // From finished arrays, checked: offsets rise from 0 to the number of edges, sources are in
+  // range. Rows keep the order they have. weights: one per edge, or empty.
   Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
       std::vector<int32_t> sources, std::vector<float> weights = {});
 

@@ -133,7 +133,8 @@ Csr tree_batch(int64_t graphs, uint64_t seed) {
     const int64_t n = 50 + rng.below(151);
     // Depth-first numbering: a parent is mostly a few numbers back, as in syntax trees.
     for (int64_t i = 1; i < n; ++i)
-      edges.add_both_ways(base + i, base + i - 1 - rng.below(static_cast<uint32_t>(std::min<int64_t>(i, 4))));
+      edges.add_both_ways(base + i,
+                          base + i - 1 - rng.below(static_cast<uint32_t>(std::min<int64_t>(i, 4))));
     base += n;
   }
   return Csr::from_edges(base, edges.source, edges.target);

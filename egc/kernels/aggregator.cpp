@@ -18,9 +18,9 @@ const NamedTable<Aggregator>& aggregators() {
 }
 
 const NamedTable<SelfLoops>& self_loops() {
-  static const NamedTable<SelfLoops> table("self-loop mode", {{"all", SelfLoops::kAll},
-                                                              {"symnorm", SelfLoops::kSymnorm},
-                                                              {"none", SelfLoops::kNone}});
+  static const NamedTable<SelfLoops> table(
+      "self-loop mode",
+      {{"all", SelfLoops::kAll}, {"symnorm", SelfLoops::kSymnorm}, {"none", SelfLoops::kNone}});
   return table;
 }
 

@@ -21,18 +21,18 @@ inline constexpr size_t kLanes = hn::MaxLanes(D());
 template <class T>
 inline constexpr size_t kFullLanes = hn::MaxLanes(hn::ScalableTag<T>());
 
-// Calls f(tag, column) for the columns [0, columns): whole vectors, then halves, quarters and single
-// lanes. No masks, nothing read or written outside.
+// Calls f(tag, column) for the columns [0, columns): whole vectors, then halves, quarters and
+// single lanes. No masks, nothing read or written outside.
 template <class T, class F>
 HWY_INLINE void for_each_chunk(size_t columns, F&& f) {
   size_t c = 0;
   for (; c + kFullLanes<T> <= columns; c += kFullLanes<T>) f(hn::ScalableTag<T>(), c);
-  if constexpr (kFullLanes<T> > 8)
+  if constexpr (kFullLanes < T >> 8)
     if (c + 8 <= columns) {
       f(hn::CappedTag<T, 8>(), c);
       c += 8;
     }
-  if constexpr (kFullLanes<T> > 4)
+  if constexpr (kFullLanes < T >> 4)
     if (c + 4 <= columns) {
       f(hn::CappedTag<T, 4>(), c);
       c += 4;
@@ -40,42 +40,46 @@ HWY_INLINE void for_each_chunk(size_t columns, F&& f) {
   for (; c < columns; ++c) f(hn::CappedTag<T, 1>(), c);
 }
 
-// Calls f(tag, <vectors>, begin, last) for blocks of up to kMost vectors that cover [0, columns). The
-// vectors of a block begin at `begin` and follow each other, but for the last, which begins at
+// Calls f(tag, <vectors>, begin, last) for blocks of up to kMost vectors that cover [0, columns).
+// The vectors of a block begin at `begin` and follow each other, but for the last, which begins at
 // `last`: it may overlap the one before, so that no column is outside and none is masked. Work done
 // twice in the overlap gives the same values, so f must not accumulate into memory.
 // Columns that do not fill a vector use quarter vectors or, with kHalves, the better fitting half.
 template <class T, int kMost, bool kHalves = false, class F>
 HWY_INLINE void for_each_block(size_t columns, F&& f);
 
+// Blocks have 8 (where kMost allows), 4, 3, 2 or 1 vectors: every size costs compile time.
 template <int kMost, class D, class F>
 HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
-  static_assert(kMost <= 4);
+  static_assert(kMost <= 4 || kMost == 8);
   const size_t vectors = (columns + kLanes<D> - 1) / kLanes<D>;
-  const size_t blocks = (vectors + kMost - 1) / kMost;
-  for (size_t b = 0, v = 0; b < blocks; ++b) {
-    const size_t here = (vectors - v + blocks - b - 1) / (blocks - b);  // an even split
+  size_t v = 0;
+  const auto next = [&](auto n) HWY_ATTR {
     const size_t begin = v * kLanes<D>;
-    v += here;
-    const size_t last = HWY_MIN((v - 1) * kLanes<D>, columns - kLanes<D>);
-    const auto call = [&](auto n) HWY_ATTR {
-      if constexpr (n() <= kMost) f(d, n, begin, last);
-    };
-    switch (here) {
-      case 1: call(std::integral_constant<int, 1>()); break;
-      case 2: call(std::integral_constant<int, 2>()); break;
-      case 3: call(std::integral_constant<int, 3>()); break;
-      default: call(std::integral_constant<int, 4>()); break;
-    }
+    v += n();
+    f(d, n, begin, HWY_MIN((v - 1) * kLanes<D>, columns - kLanes<D>));
+  };
+  if constexpr (kMost == 8)
+    while (v + 8 <= vectors) next(std::integral_constant<int, 8>());
+  constexpr size_t kSmall = HWY_MIN(kMost, 4);
+  for (size_t blocks = (vectors - v + kSmall - 1) / kSmall; blocks > 0; --blocks) {
+    const size_t here = (vectors - v + blocks - 1) / blocks;  // an even split
+    if constexpr (kSmall >= 4)
+      if (here == 4) next(std::integral_constant<int, 4>());
+    if constexpr (kSmall >= 3)
+      if (here == 3) next(std::integral_constant<int, 3>());
+    if constexpr (kSmall >= 2)
+      if (here == 2) next(std::integral_constant<int, 2>());
+    if (here == 1) next(std::integral_constant<int, 1>());
   }
 }
 
 template <class T, int kMost, bool kHalves, class F>
 HWY_INLINE void for_each_block(size_t columns, F&& f) {
   if (columns >= kFullLanes<T>) return blocks_of<kMost>(hn::ScalableTag<T>(), columns, f);
-  if constexpr (kHalves && kFullLanes<T> > 8)
+  if constexpr (kHalves && kFullLanes < T >> 8)
     if (columns >= 8) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 8>(), columns, f);
-  if constexpr (kFullLanes<T> > 4)
+  if constexpr (kFullLanes < T >> 4)
     if (columns >= 4) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 4>(), columns, f);
   blocks_of<1>(hn::CappedTag<T, 1>(), columns, f);
 }

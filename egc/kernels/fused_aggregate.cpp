@@ -34,8 +34,8 @@ struct Combine {
     hn::Vec<D> acc[kHeads][kVectors];
     for (int k = 0; k < kHeads; ++k)
       for (int v = 0; v < kVectors; ++v)
-        acc[k][v] = bias == nullptr ? hn::Zero(d)
-                                    : hn::LoadU(d, bias + (h + k) * head_width + at[v]);
+        acc[k][v] =
+            bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + (h + k) * head_width + at[v]);
     const int64_t per_head = terms * bases;
     const T* wt = w + h * per_head;
     for (int64_t t = 0; t < terms; ++t) {
@@ -63,10 +63,10 @@ struct Combine {
   HWY_INLINE void heads(int64_t h) const {
     // Four heads by four vectors fill half of the 32 registers of AVX-512; others have 16 in all.
     constexpr int kMost = kHeads == 1 || kFullLanes<T> * sizeof(T) >= 64 ? 4 : 2;
-    for_each_block<T, kMost, true>(
-        static_cast<size_t>(width), [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-          block<kHeads, vectors(), kStream>(d, h, begin, last);
-        });
+    for_each_block<T, kMost, true>(static_cast<size_t>(width),
+                                   [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+                                     block<kHeads, vectors(), kStream>(d, h, begin, last);
+                                   });
   }
 
   template <bool kStream>
@@ -117,7 +117,8 @@ void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,
 template <class T>
 void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                  T* out, bool stream) {
-  const auto walk = choose_walk<false, T, DirectOut<T>, false>(Kinds::of(shape.aggregators, false), false);
+  const auto walk =
+      choose_walk<false, T, DirectOut<T>, false>(Kinds::of(shape.aggregators, false), false);
   const auto columns = static_cast<size_t>(in.bases.width);
   const int64_t num_edges = in.graph.num_edges();
   Row<T> row = make_row(shape, in);

@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace egc::kernels::HWY_NAMESPACE {
 
-// The dot products of g with kRows rows of `values`, `width` columns each. All are in scratch, where a
-// vector may be read past the end.
+// The dot products of g with kRows rows of `values`, `width` columns each. All are in scratch,
+// where a vector may be read past the end.
 template <int kRows, class T>
 HWY_INLINE void dots(const T* g, const T* values, size_t width, T* out) {
   const hn::ScalableTag<T> d;
@@ -126,7 +126,8 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
   const RecordLayout layout = record_layout(shape.aggregators);
   const bool first_slice = in.bases.first == 0;
   const int64_t per_row = shape.weights_per_row();
-  RowPass<T> pass{shape, width, columns, buf, buf.rest, nullptr, per_row / shape.heads, shape.bases};
+  RowPass<T> pass{shape,      width, columns, buf, buf.rest, nullptr, per_row / shape.heads,
+                  shape.bases};
   T* const g = buf.rest;
   T* const temporary = g + shape.heads * pass.stride();  // one row of columns
 
@@ -255,46 +256,46 @@ class SourcePass {
   void add_pull_to_mean(int64_t j, T* out) {
     const T* x = in_.bases.data + j * in_.bases.row_stride;
     const int64_t at = layout_.sums() * columns_;
-    for_each_block<T, 2>(
-        static_cast<size_t>(columns_), [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-          using V = hn::Vec<decltype(d)>;
-          constexpr int kVectors = vectors();
-          size_t column[kVectors];
-          V own[kVectors];
-          V sum[kVectors];
-          for (int v = 0; v < kVectors; ++v) {
-            column[v] = v + 1 == kVectors ? last : begin + v * kLanes<decltype(d)>;
-            own[v] = hn::LoadU(d, x + column[v]);
-            sum[v] = hn::Zero(d);
+    for_each_block<T, 2>(static_cast<size_t>(columns_), [&](auto d, auto vectors, size_t begin,
+                                                            size_t last) HWY_ATTR {
+      using V = hn::Vec<decltype(d)>;
+      constexpr int kVectors = vectors();
+      size_t column[kVectors];
+      V own[kVectors];
+      V sum[kVectors];
+      for (int v = 0; v < kVectors; ++v) {
+        column[v] = v + 1 == kVectors ? last : begin + v * kLanes<decltype(d)>;
+        own[v] = hn::LoadU(d, x + column[v]);
+        sum[v] = hn::Zero(d);
+      }
+      const auto take = [&](int64_t i, T weight) HWY_ATTR {
+        const T* k = row_.x + i * row_.stride + at;
+        for (int v = 0; v < kVectors; ++v) {
+          V factor = hn::LoadU(d, k + column[v]);
+          V message = own[v];
+          if constexpr (kWeighted) {
+            factor = hn::Mul(factor, hn::Set(d, weight));
+            message = hn::Mul(message, hn::Set(d, weight));
           }
-          const auto take = [&](int64_t i, T weight) HWY_ATTR {
-            const T* k = row_.x + i * row_.stride + at;
-            for (int v = 0; v < kVectors; ++v) {
-              V factor = hn::LoadU(d, k + column[v]);
-              V message = own[v];
-              if constexpr (kWeighted) {
-                factor = hn::Mul(factor, hn::Set(d, weight));
-                message = hn::Mul(message, hn::Set(d, weight));
-              }
-              const V mean = hn::LoadU(d, k + columns_ + column[v]);
-              sum[v] = hn::MulAdd(factor, hn::Sub(message, mean), sum[v]);
-            }
-          };
-          if (row_.loop_first) take(j, T{1});
-          for (int64_t e = 0; e < row_.edges; ++e) {
-            if (row_.prefetch && e + kAhead < row_.until_end) {
-              const T* next = row_.x + row_.source[e + kAhead] * row_.stride + at;
-              for (size_t c = begin; c < last + kLanes<decltype(d)>; c += 64 / sizeof(T)) {
-                __builtin_prefetch(next + c);
-                __builtin_prefetch(next + columns_ + c);
-              }
-            }
-            if (row_.skip_loops && row_.source[e] == row_.self) continue;
-            take(row_.source[e], kWeighted ? static_cast<T>(row_.weight[e]) : T{1});
+          const V mean = hn::LoadU(d, k + columns_ + column[v]);
+          sum[v] = hn::MulAdd(factor, hn::Sub(message, mean), sum[v]);
+        }
+      };
+      if (row_.loop_first) take(j, T{1});
+      for (int64_t e = 0; e < row_.edges; ++e) {
+        if (row_.prefetch && e + kAhead < row_.until_end) {
+          const T* next = row_.x + row_.source[e + kAhead] * row_.stride + at;
+          for (size_t c = begin; c < last + kLanes<decltype(d)>; c += 64 / sizeof(T)) {
+            __builtin_prefetch(next + c);
+            __builtin_prefetch(next + columns_ + c);
           }
-          // The overlap of the last vector must be added once: it is stored to scratch, added below.
-          for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, sum_ + column[v]);
-        });
+        }
+        if (row_.skip_loops && row_.source[e] == row_.self) continue;
+        take(row_.source[e], kWeighted ? static_cast<T>(row_.weight[e]) : T{1});
+      }
+      // The overlap of the last vector must be added once: it is stored to scratch, added below.
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, sum_ + column[v]);
+    });
     for_each_chunk<T>(static_cast<size_t>(columns_), [&](auto d, size_t c) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(d, out + c), hn::LoadU(d, sum_ + c)), d, out + c);
     });
@@ -319,17 +320,16 @@ void sources_any(const FusedShape& shape, const FusedInput<T>& in, const CsrView
   for (int64_t j = sources.begin; j < sources.end; ++j) pass.run(j, grad_bases + j * columns);
 }
 
-#define EGC_DEFINE_BACKWARD(T, suffix)                                                           \
-  void rows_##suffix(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,            \
-                     const T* grad_out, T* dweights, T* records, Winners<T> winners,             \
-                     T* scratch) {                                                               \
-    rows_any(shape, in, rows, grad_out, dweights, records, winners, scratch);                    \
-  }                                                                                              \
-  void sources_##suffix(const FusedShape& shape, const FusedInput<T>& in, const CsrView& t,      \
-                        RowRange sources, const T* records, T* grad_bases, T* scratch) {         \
-    t.weights != nullptr                                                                         \
-        ? sources_any<true>(shape, in, t, sources, records, grad_bases, scratch)                 \
-        : sources_any<false>(shape, in, t, sources, records, grad_bases, scratch);               \
+#define EGC_DEFINE_BACKWARD(T, suffix)                                                             \
+  void rows_##suffix(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,              \
+                     const T* grad_out, T* dweights, T* records, Winners<T> winners, T* scratch) { \
+    rows_any(shape, in, rows, grad_out, dweights, records, winners, scratch);                      \
+  }                                                                                                \
+  void sources_##suffix(const FusedShape& shape, const FusedInput<T>& in, const CsrView& t,        \
+                        RowRange sources, const T* records, T* grad_bases, T* scratch) {           \
+    t.weights != nullptr                                                                           \
+        ? sources_any<true>(shape, in, t, sources, records, grad_bases, scratch)                   \
+        : sources_any<false>(shape, in, t, sources, records, grad_bases, scratch);                 \
   }
 EGC_DEFINE_BACKWARD(float, f32)
 EGC_DEFINE_BACKWARD(double, f64)

@@ -37,7 +37,8 @@ template <class T>
 void backward_rows(const FusedShape& shape, const FusedInput<T>& input, RowRange rows,
                    const T* grad_out, T* dweights, T* records, Winners<T> winners, T* scratch);
 
-// Pass 2. `transposed` has the sources of the graph as its rows. grad_bases: [num_sources, B*width].
+// Pass 2. `transposed` has the sources of the graph as its rows. grad_bases: [num_sources,
+// B*width].
 template <class T>
 void backward_sources(const FusedShape& shape, const FusedInput<T>& input, CsrView transposed,
                       RowRange sources, const T* records, T* grad_bases, T* scratch);

@@ -123,14 +123,13 @@ std::vector<double> reference_forward(const ReferenceInput& in) {
   std::vector<double> out(in.graph.num_targets * s.out_width());
   for (size_t k = 0; k < out.size(); ++k)
     out[k] = in.bias == nullptr ? 0.0 : in.bias[static_cast<int64_t>(k) % s.out_width()];
-  for_each_aggregate(in, [&](int64_t i, int a, int64_t b, int64_t l, double value, const auto&,
-                             const auto&) {
-    for (int64_t h = 0; h < s.heads; ++h) {
-      const double w =
-          in.weights[((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b];
-      out[(i * s.heads + h) * s.head_width + l] += w * value;
-    }
-  });
+  for_each_aggregate(
+      in, [&](int64_t i, int a, int64_t b, int64_t l, double value, const auto&, const auto&) {
+        for (int64_t h = 0; h < s.heads; ++h) {
+          const double w = in.weights[((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b];
+          out[(i * s.heads + h) * s.head_width + l] += w * value;
+        }
+      });
   return out;
 }
 
@@ -138,19 +137,19 @@ ReferenceGradients reference_backward(const ReferenceInput& in, const double* gr
   const FusedShape& s = in.shape;
   ReferenceGradients grad{std::vector<double>(in.graph.num_sources * s.bases * s.head_width, 0.0),
                           std::vector<double>(in.graph.num_targets * s.weights_per_row(), 0.0)};
-  for_each_aggregate(in, [&](int64_t i, int a, int64_t b, int64_t l, double value,
-                             const std::vector<Neighbour>& around,
-                             const std::vector<double>& derivative) {
-    double upstream = 0;
-    for (int64_t h = 0; h < s.heads; ++h) {
-      const int64_t w = ((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b;
-      const double g = grad_out[(i * s.heads + h) * s.head_width + l];
-      grad.weights[w] += g * value;
-      upstream += g * in.weights[w];
-    }
-    for (size_t k = 0; k < around.size(); ++k)
-      grad.bases[(around[k].node * s.bases + b) * s.head_width + l] += upstream * derivative[k];
-  });
+  for_each_aggregate(
+      in, [&](int64_t i, int a, int64_t b, int64_t l, double value,
+              const std::vector<Neighbour>& around, const std::vector<double>& derivative) {
+        double upstream = 0;
+        for (int64_t h = 0; h < s.heads; ++h) {
+          const int64_t w = ((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b;
+          const double g = grad_out[(i * s.heads + h) * s.head_width + l];
+          grad.weights[w] += g * value;
+          upstream += g * in.weights[w];
+        }
+        for (size_t k = 0; k < around.size(); ++k)
+          grad.bases[(around[k].node * s.bases + b) * s.head_width + l] += upstream * derivative[k];
+      });
   return grad;
 }
 

@@ -23,17 +23,19 @@ using WalkRow = int64_t (*)(const Row<T>& row, size_t columns, const To& to);
 template <Kinds kKinds, bool kWeighted, class T, class To>
 int64_t walk_row(const Row<T>& row, size_t columns, const To& to) {
   int64_t count = 0;
-  for_each_block<T, most_vectors<kKinds, kWeighted, T>()>(
+  constexpr bool kWide = std::is_same_v<To, DirectOut<T>>;
+  for_each_block<T, most_vectors<kKinds, kWeighted, T, kWide>()>(
       columns, [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
         count = walk_block<kKinds, kWeighted, vectors()>(
-            d, row, begin, last, [&](const auto& acc, auto tag, const size_t* at, int64_t n)
-                                     HWY_ATTR { acc.store(tag, at, n, to); });
+            d, row, begin, last,
+            [&](const auto& acc, auto tag, const size_t* at, int64_t n)
+                HWY_ATTR { acc.store(tag, at, n, to); });
       });
   return count;
 }
 
-// The walk for a set of kinds, chosen once per call of a kernel. kWinners is a choice of the kernel,
-// not of the set, so that the forward pass does not compile walks that it never uses.
+// The walk for a set of kinds, chosen once per call of a kernel. kWinners is a choice of the
+// kernel, not of the set, so that the forward pass does not compile walks that it never uses.
 template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
 WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
   WalkRow<T, To> walk = nullptr;

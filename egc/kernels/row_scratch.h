@@ -11,8 +11,8 @@ namespace egc::kernels {
 // Which accumulators a walk keeps in registers.
 struct Kinds {
   enum Sums : uint8_t { kNone, kSum, kMoments };
-  Sums sums = kNone;     // add, mean; var and std need the moments, which give the sum as well
-  bool sym = false;      // symnorm
+  Sums sums = kNone;  // add, mean; var and std need the moments, which give the sum as well
+  bool sym = false;   // symnorm
   bool max = false;
   bool min = false;
   bool winners = false;  // max and min with the source that gave them
@@ -33,7 +33,8 @@ struct Kinds {
 
 template <class T>
 struct WinnerRow {
-  std::conditional_t<sizeof(T) == 4, int32_t, int64_t>* source = nullptr;  // as wide as T, for the vectors
+  std::conditional_t<sizeof(T) == 4, int32_t, int64_t>* source =
+      nullptr;          // as wide as T, for the vectors
   T* weight = nullptr;  // of the winning edge
 };
 
@@ -59,8 +60,8 @@ struct RowScratch {
   RowScratch() = default;
   RowScratch(T* block, int64_t columns) {
     const int64_t step = padded(columns);
-    for (T** row : {&sum, &sym, &max, &min, &mean, &var, &std, &max_winner.weight,
-                    &min_winner.weight}) {
+    for (T** row :
+         {&sum, &sym, &max, &min, &mean, &var, &std, &max_winner.weight, &min_winner.weight}) {
       *row = block;
       block += step;
     }
@@ -90,8 +91,8 @@ struct RowScratch {
   }
 };
 
-// The output row and the weight of each aggregator (the row's factors already in, but for the mean's
-// 1/n), for the case of one head and one basis.
+// The output row and the weight of each aggregator (the row's factors already in, but for the
+// mean's 1/n), for the case of one head and one basis.
 template <class T>
 struct DirectOut {
   T* out = nullptr;

@@ -36,7 +36,8 @@ struct Row {
   bool prefetch = false;
 };
 
-// How many edges ahead a row is asked for: about what is in flight while a line travels from memory.
+// How many edges ahead a row is asked for: about what is in flight while a line travels from
+// memory.
 constexpr int64_t kAhead = 8;
 
 // The accumulators of kVectors vectors of columns.
@@ -131,8 +132,7 @@ struct Accumulators {
     const T n = static_cast<T>(count);
     const V inverse = hn::Set(d, T{1} / n);
     const V offset = hn::Mul(sum[v], inverse);
-    const V var =
-        hn::Max(hn::NegMulAdd(offset, offset, hn::Mul(squares[v], inverse)), hn::Zero(d));
+    const V var = hn::Max(hn::NegMulAdd(offset, offset, hn::Mul(squares[v], inverse)), hn::Zero(d));
     return {hn::MulAdd(hn::Set(d, n), origin[v], sum[v]), hn::Add(origin[v], offset), var,
             hn::Sqrt(hn::Add(var, hn::Set(d, static_cast<T>(kStdEpsilon))))};
   }
@@ -189,13 +189,13 @@ struct Accumulators {
   }
 };
 
-// Asks for the row of edge e + kAhead. A macro, because GCC takes a function that only prefetches for
-// a pure one and drops the call.
-#define EGC_PREFETCH_AHEAD(e)                                                  \
-  if (row.prefetch && (e) + kAhead < row.until_end) {                          \
-    const auto* next = row.x + row.source[(e) + kAhead] * row.stride;          \
-    for (size_t c = begin; c < last + kLanes<D>; c += 64 / sizeof(T))          \
-      __builtin_prefetch(next + c);                                            \
+// Asks for the row of edge e + kAhead. A macro, because GCC takes a function that only prefetches
+// for a pure one and drops the call.
+#define EGC_PREFETCH_AHEAD(e)                                         \
+  if (row.prefetch && (e) + kAhead < row.until_end) {                 \
+    const auto* next = row.x + row.source[(e) + kAhead] * row.stride; \
+    for (size_t c = begin; c < last + kLanes<D>; c += 64 / sizeof(T)) \
+      __builtin_prefetch(next + c);                                   \
   }
 
 // Walks the row for one block of columns; returns the number of neighbours taken. With none taken
@@ -254,7 +254,8 @@ HWY_INLINE int64_t walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, 
 inline constexpr bool kFastTarget = HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_SSE4;
 
 // Vectors of accumulators that fit the registers, with a few left for the message.
-template <Kinds kKinds, bool kWeighted, class T>
+// kWide: also blocks of eight, for walks that write their result at once and whose rows are wide.
+template <Kinds kKinds, bool kWeighted, class T, bool kWide = false>
 constexpr int most_vectors() {
   const int per_extremum = 1 + int{kKinds.winners} + int{kKinds.winners && kWeighted};
   const int needed = int{kKinds.sums} + int{kKinds.sums == Kinds::kMoments} + int{kKinds.sym} +
@@ -263,6 +264,7 @@ constexpr int most_vectors() {
   const int fits = needed == 0 ? 1 : registers / needed;
   // Weights and double precision are not the fast path: fewer variants to compile.
   const int most = kWeighted || !kFastTarget ? 1 : sizeof(T) == 8 ? 2 : 4;
+  if (kWide && most == 4 && fits >= 8) return 8;
   return HWY_MAX(1, HWY_MIN(most, fits));
 }
 

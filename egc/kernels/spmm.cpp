@@ -36,11 +36,10 @@ void spmm_rows(const SpmmArgs<T>& a, RowRange rows) {
       std::fill(out, out + columns, T{0});
       continue;
     }
-    for_each_block<T, most_vectors<kSumOnly, kWeighted, T>()>(
+    for_each_block<T, most_vectors<kSumOnly, kWeighted, T, true>()>(
         columns, [&](auto d, auto vectors, size_t c0, size_t last) HWY_ATTR {
           walk_block<kSumOnly, kWeighted, vectors()>(
-              d, row, c0, last,
-              [&](const auto& acc, auto tag, const size_t* at, int64_t) HWY_ATTR {
+              d, row, c0, last, [&](const auto& acc, auto tag, const size_t* at, int64_t) HWY_ATTR {
                 for (int v = 0; v < vectors(); ++v) {
                   if constexpr (kStream && kLanes<decltype(tag)> == kFullLanes<T>)
                     hn::Stream(acc.sum[v], tag, out + at[v]);

@@ -38,9 +38,10 @@ EgcConvImpl::EgcConvImpl(EgcConvOptions opts) : options(std::move(opts)) { reset
 
 void EgcConvImpl::reset() {
   const EgcConvOptions& o = options;
-  check(o.in_channels >= 1 && o.out_channels >= 1 && o.heads >= 1 && o.bases >= 1,
-        "EgcConv: in_channels, out_channels, heads and bases must be at least 1, got {}, {}, {}, {}",
-        o.in_channels, o.out_channels, o.heads, o.bases);
+  check(
+      o.in_channels >= 1 && o.out_channels >= 1 && o.heads >= 1 && o.bases >= 1,
+      "EgcConv: in_channels, out_channels, heads and bases must be at least 1, got {}, {}, {}, {}",
+      o.in_channels, o.out_channels, o.heads, o.bases);
   check(o.out_channels % o.heads == 0,
         "EgcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels, o.heads);
   const int64_t columns = o.bases * (o.out_channels / o.heads);
@@ -69,11 +70,11 @@ void EgcConvImpl::reset_parameters() {
 void EgcConvImpl::pretty_print(std::ostream& stream) const {
   std::vector<std::string_view> names;
   for (const Aggregator a : options.aggregators) names.push_back(egc::name_of(a));
-  stream << fmt::format("egc::nn::EgcConv({}, {}, heads={}, bases={}, aggregators={}, "
-                        "self_loops={}, activation={})",
-                        options.in_channels, options.out_channels, options.heads, options.bases,
-                        fmt::join(names, "+"), egc::name_of(options.self_loops),
-                        name_of(options.activation));
+  stream << fmt::format(
+      "egc::nn::EgcConv({}, {}, heads={}, bases={}, aggregators={}, "
+      "self_loops={}, activation={})",
+      options.in_channels, options.out_channels, options.heads, options.bases,
+      fmt::join(names, "+"), egc::name_of(options.self_loops), name_of(options.activation));
 }
 
 at::Tensor EgcConvImpl::activate(const at::Tensor& w) const {
@@ -103,8 +104,7 @@ at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph) {
       x.is_cpu() ? choose_slices(graph.num_sources(), graph.num_edges(), options.bases, head_width,
                                  static_cast<int64_t>(x.element_size()))
                  : SliceLayout::row_major(options.bases, head_width);
-  const auto [bases, weights] =
-      ops::linear_pair(x, bases_weight, comb_weight, comb_bias, layout);
+  const auto [bases, weights] = ops::linear_pair(x, bases_weight, comb_weight, comb_bias, layout);
   return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias);
 }
 

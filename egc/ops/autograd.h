@@ -29,7 +29,8 @@ std::shared_ptr<NodeType> make_node(const torch::autograd::variable_list& inputs
   return node;
 }
 
-// The passes are written by hand and have no derivative themselves: better said than silently wrong.
+// The passes are written by hand and have no derivative themselves: better said than silently
+// wrong.
 inline void refuse_double_backward(const char* operation) {
   check(!at::GradMode::is_enabled(),
         "{}: second derivatives are not implemented; call backward without create_graph",

@@ -110,8 +110,8 @@ at::Tensor composed_aggregate(const ComposedGraph& g, const kernels::FusedShape&
   }
   // [N, H, A*B] times [N, A*B, L]
   const at::Tensor stacked = at::stack(parts, 1).view({rows, -1, shape.head_width});
-  const at::Tensor out = at::bmm(weights.view({rows, shape.heads, -1}), stacked)
-                             .view({rows, shape.out_width()});
+  const at::Tensor out =
+      at::bmm(weights.view({rows, shape.heads, -1}), stacked).view({rows, shape.out_width()});
   return bias.has_value() && bias->defined() ? out + *bias : out;
 }
 

@@ -1,6 +1,6 @@
-// The fused operator composed of ATen calls: what a LibTorch user would write. Serves devices without
-// kernels of ours, and as a second, independent oracle. Memory O(E * B*L); gradients by autograd, so
-// at ties max and min share their gradient instead of giving it to the first winner.
+// The fused operator composed of ATen calls: what a LibTorch user would write. Serves devices
+// without kernels of ours, and as a second, independent oracle. Memory O(E * B*L); gradients by
+// autograd, so at ties max and min share their gradient instead of giving it to the first winner.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -32,8 +32,8 @@ void check_inputs(const Csr& graph, const FusedShape& shape, const at::Tensor& b
             weights.size(1) == shape.weights_per_row() && weights.scalar_type() == type,
         "fused_aggregate: weights must be [{}, {}] {}, got {}", graph.num_targets(),
         shape.weights_per_row(), c10::toString(type), describe(weights));
-  check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == shape.out_width() &&
-                            bias.scalar_type() == type),
+  check(!bias.defined() ||
+            (bias.dim() == 1 && bias.size(0) == shape.out_width() && bias.scalar_type() == type),
         "fused_aggregate: bias must be [{}] {}, got {}", shape.out_width(), c10::toString(type),
         bias.defined() ? describe(bias) : "none");
 }
@@ -109,8 +109,8 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
     out = empty_buffer({graph.num_targets(), shape.out_width()}, x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      fused_forward(problem<T>(graph, shape, layout, x, w),
-                    b.defined() ? b.data_ptr<T>() : nullptr, out.data_ptr<T>());
+      fused_forward(problem<T>(graph, shape, layout, x, w), b.defined() ? b.data_ptr<T>() : nullptr,
+                    out.data_ptr<T>());
     });
   }
   const auto node =

@@ -10,8 +10,8 @@
 
 namespace egc::ops {
 
-// bases: [num_sources, B*L], float32 or float64, its memory in `layout` (slice_layout.h; row-major is
-// one slice).   weights: [N, H*A*B], ordered (h, a, b).   bias: [H*L].   Result: [N, H*L].
+// bases: [num_sources, B*L], float32 or float64, its memory in `layout` (slice_layout.h; row-major
+// is one slice).   weights: [N, H*A*B], ordered (h, a, b).   bias: [H*L].   Result: [N, H*L].
 // Differentiable in bases, weights and bias. Saves its inputs and nothing else.
 at::Tensor fused_aggregate(const Csr& graph, const kernels::FusedShape& shape,
                            const SliceLayout& layout, const at::Tensor& bases,

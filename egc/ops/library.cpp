@@ -39,9 +39,8 @@ c10::intrusive_ptr<GraphHolder> make_graph(const at::Tensor& edge_index, int64_t
                       weights.defined() ? span_of<float>(weights) : std::span<const float>()));
 }
 
-at::Tensor fused_aggregate_op(const c10::intrusive_ptr<GraphHolder>& graph,
-                              const at::Tensor& bases, const at::Tensor& weights,
-                              const c10::optional<at::Tensor>& bias,
+at::Tensor fused_aggregate_op(const c10::intrusive_ptr<GraphHolder>& graph, const at::Tensor& bases,
+                              const at::Tensor& weights, const c10::optional<at::Tensor>& bias,
                               const std::vector<std::string>& aggregators, int64_t heads,
                               int64_t num_bases, const std::string& self_loops) {
   check(num_bases >= 1 && bases.dim() == 2 && bases.size(1) % num_bases == 0,
@@ -49,9 +48,8 @@ at::Tensor fused_aggregate_op(const c10::intrusive_ptr<GraphHolder>& graph,
         fmt::join(bases.sizes(), ", "));
   const kernels::FusedShape shape{parse_aggregators(aggregators), parse_self_loops(self_loops),
                                   heads, num_bases, bases.size(1) / num_bases};
-  return fused_aggregate(graph->graph, shape,
-                         SliceLayout::row_major(num_bases, shape.head_width), bases, weights,
-                         bias);
+  return fused_aggregate(graph->graph, shape, SliceLayout::row_major(num_bases, shape.head_width),
+                         bases, weights, bias);
 }
 
 at::Tensor spmm_op(const c10::intrusive_ptr<GraphHolder>& graph, const at::Tensor& x) {
@@ -63,8 +61,10 @@ at::Tensor spmm_op(const c10::intrusive_ptr<GraphHolder>& graph, const at::Tenso
 TORCH_LIBRARY(egc, m) {
   m.class_<GraphHolder>("Graph")
       .def(torch::init(&make_graph))
-      .def("num_nodes", [](const c10::intrusive_ptr<GraphHolder>& g) { return g->graph.num_targets(); })
-      .def("num_edges", [](const c10::intrusive_ptr<GraphHolder>& g) { return g->graph.num_edges(); });
+      .def("num_nodes",
+           [](const c10::intrusive_ptr<GraphHolder>& g) { return g->graph.num_targets(); })
+      .def("num_edges",
+           [](const c10::intrusive_ptr<GraphHolder>& g) { return g->graph.num_edges(); });
   m.def(
       "fused_aggregate(__torch__.torch.classes.egc.Graph graph, Tensor bases, Tensor weights, "
       "Tensor? bias, str[] aggregators, int heads, int num_bases, str self_loops) -> Tensor",

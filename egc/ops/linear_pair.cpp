@@ -7,6 +7,7 @@
 #include "egc/core/parallel.h"
 #include "egc/graph/row_split.h"
 #include "egc/ops/autograd.h"
+#include "egc/ops/blas_check.h"
 #include "egc/ops/column_sum.h"
 #include "egc/ops/tensor_buffer.h"
 
@@ -45,8 +46,8 @@ at::Tensor theta_from_slices(const at::Tensor& by_slice, const SliceLayout& layo
   return theta;
 }
 
-// A matrix [N, columns] that some rows of the stacked weight matrix produce: a slice of the bases, or
-// the weights.
+// A matrix [N, columns] that some rows of the stacked weight matrix produce: a slice of the bases,
+// or the weights.
 struct Part {
   at::Tensor matrix;
   at::Tensor weight;  // [columns, F]
@@ -98,7 +99,8 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
   };
   const at::Tensor grad_bases = defined(grads[0], theta_rows.size(0));
   const at::Tensor grad_weights = defined(grads[1], phi_rows.size(0));
-  const std::vector<Part> parts = make_parts(grad_bases, grad_weights, theta_rows, phi_rows, layout);
+  const std::vector<Part> parts =
+      make_parts(grad_bases, grad_weights, theta_rows, phi_rows, layout);
 
   const bool need_x = task_should_compute_output(0);
   at::Tensor grad_x;
@@ -146,8 +148,7 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
       column_sum(grad_weights.data_ptr<double>(), rows, phi_rows.size(0),
                  grad_bias.data_ptr<double>());
   }
-  const at::Tensor grad_theta =
-      theta_from_slices(total.narrow(0, 0, theta_rows.size(0)), layout);
+  const at::Tensor grad_theta = theta_from_slices(total.narrow(0, 0, theta_rows.size(0)), layout);
   const at::Tensor grad_phi = total.narrow(0, theta_rows.size(0), phi_rows.size(0));
   return {grad_x, grad_theta, grad_phi, grad_bias};
 }
@@ -157,10 +158,11 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
 std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Tensor& theta,
                                               const at::Tensor& phi, const at::Tensor& phi_bias,
                                               const SliceLayout& layout) {
-  check(x.dim() == 2 && x.size(1) == theta.size(1),
-        "linear_pair: x must be [N, {}], got [{}]", theta.size(1), fmt::join(x.sizes(), ", "));
+  check(x.dim() == 2 && x.size(1) == theta.size(1), "linear_pair: x must be [N, {}], got [{}]",
+        theta.size(1), fmt::join(x.sizes(), ", "));
   check(x.scalar_type() == theta.scalar_type(), "linear_pair: x must be {}, got {}",
         c10::toString(theta.scalar_type()), c10::toString(x.scalar_type()));
+  warn_of_slow_blas();
   const at::Tensor input = x.contiguous();
   const int64_t rows = x.size(0);
   at::Tensor bases;

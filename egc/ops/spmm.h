@@ -1,4 +1,5 @@
-// Sparse times dense on tensors, with autograd: the gradient is a product with the transposed graph.
+// Sparse times dense on tensors, with autograd: the gradient is a product with the transposed
+// graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// Small random problems for kernel tests: awkward graphs, values on a coarse grid so that ties occur
-// and are ties in every precision.
+// Small random problems for kernel tests: awkward graphs, values on a coarse grid so that ties
+// occur and are ties in every precision.
 #pragma once
 
 #include <cstdint>

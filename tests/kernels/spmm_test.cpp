@@ -18,7 +18,8 @@ void compare(const Csr& graph, int64_t columns, const std::string& what) {
   std::vector<T> out(want.size(), std::numeric_limits<T>::quiet_NaN());
   spmm(graph, testing::cast<T>(x).data(), columns, out.data());
   for (size_t k = 0; k < want.size(); ++k)
-    ASSERT_EQ(static_cast<double>(out[k]), want[k]) << what << " columns=" << columns;  // exact grid
+    ASSERT_EQ(static_cast<double>(out[k]), want[k])
+        << what << " columns=" << columns;  // exact grid
 }
 
 TEST(Spmm, EveryColumnCountAndTarget) {

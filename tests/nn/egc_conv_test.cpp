@@ -28,8 +28,7 @@ using testing::relative_difference;
 
 constexpr SelfLoops kModes[] = {SelfLoops::kAll, SelfLoops::kSymnorm, SelfLoops::kNone};
 constexpr WeightActivation kActivations[] = {WeightActivation::kIdentity,
-                                             WeightActivation::kSoftmax,
-                                             WeightActivation::kSigmoid,
+                                             WeightActivation::kSoftmax, WeightActivation::kSigmoid,
                                              WeightActivation::kHardtanh};
 
 void expect_message(const std::function<void()>& f, const std::vector<std::string>& parts) {
@@ -160,8 +159,8 @@ TEST(EgcConv, SlicedLayoutGivesTheSameNumbers) {
 }
 
 TEST(EgcConv, ParametersHaveTheNamesOfPyTorchGeometric) {
-  const EgcConv conv(EgcConvOptions::egc_m(
-      128, 136, {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean}));
+  const EgcConv conv(
+      EgcConvOptions::egc_m(128, 136, {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean}));
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const auto& p : conv->named_parameters()) shapes[p.key()] = p.value().sizes().vec();
   EXPECT_EQ(shapes, (std::map<std::string, std::vector<int64_t>>{{"bases_lin.weight", {136, 128}},
@@ -207,10 +206,22 @@ TEST(EgcConv, BadInputIsNamed) {
   expect_message([] { nn::parse_weight_activation("relu"); }, {"relu", "softmax", "hardtanh"});
   EgcConv conv(EgcConvOptions(4, 8));
   const Csr graph = awkward_graph();
-  expect_message([&] { conv->forward(at::ones({14, 5}), graph); }, {"x must be [14, 4]", "[14, 5]"});
-  expect_message([&] { conv->forward(at::ones({13, 4}), graph); }, {"x must be [14, 4]", "[13, 4]"});
+  expect_message(
+      [&] {
+        conv->forward(at::ones({14, 5}), graph);
+      },
+      {"x must be [14, 4]", "[14, 5]"});
+  expect_message(
+      [&] {
+        conv->forward(at::ones({13, 4}), graph);
+      },
+      {"x must be [14, 4]", "[13, 4]"});
   expect_message([&] { conv->forward(at::ones({14}), graph); }, {"x must be [14, 4]", "[14]"});
-  expect_message([&] { conv->forward(at::ones({14, 4}, at::kDouble), graph); }, {"Float", "Double"});
+  expect_message(
+      [&] {
+        conv->forward(at::ones({14, 4}, at::kDouble), graph);
+      },
+      {"Float", "Double"});
   const Csr rectangular = Csr::from_edges(14, 3, std::vector<int64_t>{0}, std::vector<int64_t>{0});
   expect_message([&] { conv->forward(at::ones({14, 4}), rectangular); }, {"square", "3"});
   const kernels::FusedShape shape{{Aggregator::kAdd}, SelfLoops::kAll, 1, 1, 8};

@@ -66,7 +66,9 @@ struct Golden {
     const int64_t a = options.aggregators.size();
     if (hba.dim() == 1)
       return hba.view({options.heads, options.bases, a}).transpose(1, 2).reshape({-1});
-    return hba.view({options.heads, options.bases, a, -1}).transpose(1, 2).reshape({hba.size(0), -1});
+    return hba.view({options.heads, options.bases, a, -1})
+        .transpose(1, 2)
+        .reshape({hba.size(0), -1});
   }
 
   SafetensorsFile file;
@@ -78,8 +80,7 @@ class GoldenTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(GoldenTest, OutputAndGradients) {
   const Golden golden(GetParam());
   // The authors' symmetric normalisation was computed in float32.
-  const bool coarse =
-      golden.by_authors() && golden.options.aggregators.has(Aggregator::kSymnorm);
+  const bool coarse = golden.by_authors() && golden.options.aggregators.has(Aggregator::kSymnorm);
   const double tolerance = coarse ? 1e-6 : 1e-9;
   const at::Tensor input = golden.get("in.x");
   const Csr graph = testing::graph_of(golden.get("in.edge_index"), input.size(0));
