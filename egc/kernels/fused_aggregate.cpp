@@ -129,12 +129,13 @@ void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     const T* w = in.weights + i * shape.weights_per_row();
     for (const Aggregator a : shape.aggregators) to.weight(a) = *w++;
-    if (in.target_scale != nullptr) to.sym *= in.target_scale[i];
+    if (in.target_scale != nullptr) to.weight(Aggregator::kSymnorm) *= in.target_scale[i];
     to.out = out + i * shape.head_width + in.bases.first;
     point_at(row, in.graph, i, num_edges);
     if (walk(row, columns, to) == 0)
       for (size_t c = 0; c < columns; ++c)
-        to.out[c] = to.std * std_of_nothing + (to.bias == nullptr ? T{0} : to.bias[c]);
+        to.out[c] =
+            to.weight(Aggregator::kStd) * std_of_nothing + (to.bias == nullptr ? T{0} : to.bias[c]);
   }
   if (stream) hwy::FlushStream();
 }

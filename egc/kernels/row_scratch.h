@@ -98,27 +98,10 @@ struct DirectOut {
   T* out = nullptr;
   const T* bias = nullptr;
   bool stream = false;
-  T add{}, mean{}, sym{}, max{}, min{}, var{}, std{};
+  T weights[kNumAggregators] = {};
 
-  T& weight(Aggregator a) {
-    switch (a) {
-      case Aggregator::kAdd:
-        return add;
-      case Aggregator::kMean:
-        return mean;
-      case Aggregator::kSymnorm:
-        return sym;
-      case Aggregator::kMax:
-        return max;
-      case Aggregator::kMin:
-        return min;
-      case Aggregator::kVar:
-        return var;
-      case Aggregator::kStd:
-        return std;
-    }
-    return add;
-  }
+  T& weight(Aggregator a) { return weights[static_cast<int>(a)]; }
+  T weight(Aggregator a) const { return weights[static_cast<int>(a)]; }
 };
 
 // That factor: mean is sum / n, symnorm is s_i * sym.

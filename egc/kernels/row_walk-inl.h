@@ -143,17 +143,19 @@ struct Accumulators {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       V y = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + at[v]);
-      const V sum_factor = hn::Set(d, to.add + to.mean * mean_factor);
+      const V sum_factor =
+          hn::Set(d, to.weight(Aggregator::kAdd) + to.weight(Aggregator::kMean) * mean_factor);
       if constexpr (kSum) y = hn::MulAdd(sum_factor, sum[v], y);
       if constexpr (kMoments) {
         const Moments m = moments(d, v, count);
         y = hn::MulAdd(sum_factor, m.sum, y);
-        y = hn::MulAdd(hn::Set(d, to.var), m.var, y);
-        y = hn::MulAdd(hn::Set(d, to.std), m.std, y);
+        y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kVar)), m.var, y);
+        y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kStd)), m.std, y);
       }
-      if constexpr (kKinds.sym) y = hn::MulAdd(hn::Set(d, to.sym), sym[v], y);
-      if constexpr (kKinds.max) y = hn::MulAdd(hn::Set(d, to.max), max[v], y);
-      if constexpr (kKinds.min) y = hn::MulAdd(hn::Set(d, to.min), min[v], y);
+      if constexpr (kKinds.sym)
+        y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kSymnorm)), sym[v], y);
+      if constexpr (kKinds.max) y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kMax)), max[v], y);
+      if constexpr (kKinds.min) y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kMin)), min[v], y);
       if (to.stream)
         hn::Stream(y, d, to.out + at[v]);
       else
