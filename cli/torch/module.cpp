@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 
 extern "C" const egc::cli::TorchModule* egc_torch_module() {
-  static const egc::cli::TorchModule kModule = {&at::set_num_threads, &egc::cli::aten_csr_matmul,
-                                                &egc::cli::aten_matmul, &egc::cli::bench_layer};
-  return &kModule;
+  static const egc::cli::TorchModule module = {&at::set_num_threads, &egc::cli::aten_csr_matmul,
+                                               &egc::cli::aten_matmul, &egc::cli::bench_layer};
+  return &module;
 }
