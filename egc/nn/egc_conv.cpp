@@ -100,10 +100,13 @@ at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph) {
   const int64_t head_width = options.out_channels / options.heads;
   const kernels::FusedShape shape{options.aggregators, options.self_loops, options.heads,
                                   options.bases, head_width};
-  const SliceLayout layout =
-      x.is_cpu() ? choose_slices(graph.num_sources(), graph.num_edges(), options.bases, head_width,
-                                 static_cast<int64_t>(x.element_size()))
-                 : SliceLayout::row_major(options.bases, head_width);
+  if (!x.is_cpu()) {  // no kernels of ours there: everything is composed of ATen calls
+    return ops::fused_aggregate(graph, shape, SliceLayout::row_major(options.bases, head_width),
+                                at::linear(x, bases_weight),
+                                activate(at::linear(x, comb_weight, comb_bias)), bias);
+  }
+  const SliceLayout layout = choose_slices(graph.num_sources(), graph.num_edges(), options.bases,
+                                           head_width, static_cast<int64_t>(x.element_size()));
   const auto [bases, weights] = ops::linear_pair(x, bases_weight, comb_weight, comb_bias, layout);
   return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias);
 }

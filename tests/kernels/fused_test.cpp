@@ -283,7 +283,7 @@ TEST_F(FusedTest, SameBitsForAnyNumberOfThreads) {
   const FusedProblem<float> p{graph, shape, layout, x.data(), w.data()};
   std::vector<float> first;
   for (const int threads : {1, 2, 3, 4, 8})
-    for (int run = 0; run < 4; ++run) {
+    for (int run = 0; run < 20; ++run) {
       set_num_threads(threads);
       std::vector<float> all(x.size() * 2 + w.size());
       fused_forward<float>(p, nullptr, all.data());
