@@ -2,7 +2,6 @@
 // here.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>

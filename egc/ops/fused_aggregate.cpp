@@ -7,6 +7,7 @@
 #include "egc/ops/column_sum.h"
 #include "egc/ops/composed.h"
 #include "egc/ops/tensor_buffer.h"
+#include "egc/ops/with_type.h"
 
 namespace egc::ops {
 namespace {
@@ -42,14 +43,6 @@ template <class T>
 FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const SliceLayout& layout,
                         const at::Tensor& bases, const at::Tensor& weights) {
   return {graph, shape, layout, bases.data_ptr<T>(), weights.data_ptr<T>()};
-}
-
-template <class F>
-void with_type(at::ScalarType type, F&& f) {
-  if (type == at::kFloat)
-    f(float{});
-  else
-    f(double{});
 }
 
 struct FusedAggregateBackward : public ag::Node {

@@ -10,6 +10,7 @@
 #include "egc/ops/blas_check.h"
 #include "egc/ops/column_sum.h"
 #include "egc/ops/tensor_buffer.h"
+#include "egc/ops/with_type.h"
 
 namespace egc::ops {
 namespace {
@@ -141,12 +142,10 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
   at::Tensor grad_bias;
   if (has_bias) {
     grad_bias = at::empty({phi_rows.size(0)}, input.options());
-    if (input.scalar_type() == at::kFloat)
-      column_sum(grad_weights.data_ptr<float>(), rows, phi_rows.size(0),
-                 grad_bias.data_ptr<float>());
-    else
-      column_sum(grad_weights.data_ptr<double>(), rows, phi_rows.size(0),
-                 grad_bias.data_ptr<double>());
+    with_type(input.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      column_sum(grad_weights.data_ptr<T>(), rows, phi_rows.size(0), grad_bias.data_ptr<T>());
+    });
   }
   const at::Tensor grad_theta = theta_from_slices(total.narrow(0, 0, theta_rows.size(0)), layout);
   const at::Tensor grad_phi = total.narrow(0, theta_rows.size(0), phi_rows.size(0));

@@ -5,6 +5,7 @@
 #include "egc/engine/spmm.h"
 #include "egc/ops/autograd.h"
 #include "egc/ops/tensor_buffer.h"
+#include "egc/ops/with_type.h"
 
 namespace egc::ops {
 namespace {
@@ -15,10 +16,10 @@ at::Tensor multiply(const Csr& graph, const at::Tensor& x) {
   at::AutoDispatchBelowADInplaceOrView below_autograd;
   const at::Tensor input = x.contiguous();
   const at::Tensor out = empty_buffer({graph.num_targets(), x.size(1)}, x.options());
-  if (x.scalar_type() == at::kFloat)
-    egc::spmm(graph, input.data_ptr<float>(), x.size(1), out.data_ptr<float>());
-  else
-    egc::spmm(graph, input.data_ptr<double>(), x.size(1), out.data_ptr<double>());
+  with_type(x.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    egc::spmm(graph, input.data_ptr<T>(), x.size(1), out.data_ptr<T>());
+  });
   return out;
 }
 
