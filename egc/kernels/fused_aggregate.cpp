@@ -77,9 +77,6 @@ struct Combine {
   }
 };
 
-// How many rows ahead the weights are asked for.
-constexpr int64_t kRowsAhead = 2;
-
 template <bool kStream, class T>
 void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                 T* out, T* scratch) {

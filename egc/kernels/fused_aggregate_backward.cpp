@@ -134,9 +134,9 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     if (in.prefetch) {
       for (int64_t k = 0; k < per_row; k += 64 / int64_t{sizeof(T)})
-        __builtin_prefetch(in.weights + (i + 2) * per_row + k);
+        __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
       for (int64_t k = 0; k < shape.out_width(); k += 64 / int64_t{sizeof(T)})
-        __builtin_prefetch(grad_out + (i + 2) * shape.out_width() + k);
+        __builtin_prefetch(grad_out + (i + kRowsAhead) * shape.out_width() + k);
     }
     const int64_t count = row.aggregate(i);
     pass.weights = in.weights + i * per_row;

@@ -39,6 +39,8 @@ struct Row {
 // How many edges ahead a row is asked for: about what is in flight while a line travels from
 // memory.
 constexpr int64_t kAhead = 8;
+// How many rows ahead what belongs to a row (its weights, its gradient) is asked for.
+constexpr int64_t kRowsAhead = 2;
 
 // The accumulators of kVectors vectors of columns.
 template <Kinds kKinds, bool kWeighted, int kVectors, class D>
