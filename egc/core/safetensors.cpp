@@ -12,6 +12,7 @@
 #include <set>
 
 #include "egc/core/error.h"
+#include "egc/core/json_parse.h"
 #include "egc/core/named_table.h"
 
 namespace egc {
@@ -56,24 +57,6 @@ bool byte_count(const std::vector<int64_t>& shape, size_t element, uint64_t& byt
     if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes))
       return false;
   return true;
-}
-
-// Two members of one name: JSON libraries keep one silently, an attacker's favourite.
-json parse_without_duplicates(const std::string& path, const char* begin, const char* end) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key)
-      expect(keys.back().insert(value.get<std::string>()).second,
-             "{}: the header names \"{}\" twice", path, value.get<std::string>());
-    return true;
-  };
-  try {
-    return json::parse(begin, end, watch);
-  } catch (const json::exception& e) {
-    fail(ErrorKind::kModel, "{}: the header is not valid JSON: {}", path, e.what());
-  }
 }
 
 std::vector<int64_t> parse_shape(const std::string& where, const json& value) {
@@ -179,7 +162,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
   expect(header > 0 && text[0] == '{' && std::memchr(text, 0, header) == nullptr,
          "{}: the header must be a JSON object, from its first byte on and without NUL bytes",
          path_);
-  const json root = parse_without_duplicates(path_, text, text + header);
+  const json root = parse_json<json>({text, header}, path_ + ": header", ErrorKind::kModel);
   expect(root.is_object(), "{}: the header must be a JSON object", path_);
   const auto data = bytes.subspan(8 + header);
   for (const auto& [name, entry] : root.items()) {

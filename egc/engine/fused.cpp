@@ -67,17 +67,24 @@ void check_fused(const Csr& graph, const FusedShape& shape) {
 }
 
 template <class T>
-void fused_forward(const FusedProblem<T>& p, const T* bias, T* out) {
+void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilogue<T>& epilogue) {
   check_fused(p.graph, p.shape);
   FusedInput<T> common = make_input(p);
   const int64_t out_bytes = p.graph.num_targets() * p.shape.out_width() * sizeof(T);
-  const bool stream = worth_streaming(out_bytes) && whole_lines(p, out);
+  // An epilogue wants the rows in the caches.
+  const bool stream = epilogue.empty() && worth_streaming(out_bytes) && whole_lines(p, out);
   const int64_t scratch = kernels::fused_scratch_size(p.shape, p.layout.slice_width);
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
     common.bases = slice(p, s);
     for_each_range(p.graph.row_ranges(), [&](RowRange rows) {
       kernels::fused_aggregate(p.shape, common, rows, bias, out, stream,
                                thread_scratch<T>(scratch));
+      if (epilogue.empty()) return;
+      const int64_t width = p.shape.out_width();
+      if (p.layout.num_slices() == 1) return epilogue.apply(rows, width, 0, width, out);
+      for (int64_t h = 0; h < p.shape.heads; ++h)
+        epilogue.apply(rows, width, h * p.shape.head_width + common.bases.first,
+                       common.bases.width, out);
     });
   }
 }
@@ -95,7 +102,7 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
   const auto winner_gradient = make_huge_array<T>(widest * records.winners);
   const int64_t scratch = kernels::backward_scratch_size(p.shape, p.layout.slice_width);
 
-  if (p.layout.num_slices() == 0)
+  if (p.layout.num_slices() == 0 && grad_weights != nullptr)
     std::fill_n(grad_weights, targets * p.shape.weights_per_row(), T{0});
   FusedInput<T> common = make_input(p);
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
@@ -126,8 +133,10 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
   }
 }
 
-template void fused_forward(const FusedProblem<float>&, const float*, float*);
-template void fused_forward(const FusedProblem<double>&, const double*, double*);
+template void fused_forward(const FusedProblem<float>&, const float*, float*,
+                            const Epilogue<float>&);
+template void fused_forward(const FusedProblem<double>&, const double*, double*,
+                            const Epilogue<double>&);
 template void fused_backward(const FusedProblem<float>&, const float*, float*, float*);
 template void fused_backward(const FusedProblem<double>&, const double*, double*, double*);
 

@@ -2,6 +2,7 @@
 // owned by one task and tasks depend on the graph alone: the same bits for any number of threads.
 #pragma once
 
+#include "egc/engine/epilogue.h"
 #include "egc/engine/slice_layout.h"
 #include "egc/graph/csr.h"
 #include "egc/kernels/fused_aggregate.h"
@@ -19,9 +20,10 @@ struct FusedProblem {
 
 // out: [N, H*L] row-major.   bias: [H*L] or null.
 template <class T>
-void fused_forward(const FusedProblem<T>& problem, const T* bias, T* out);
+void fused_forward(const FusedProblem<T>& problem, const T* bias, T* out,
+                   const Epilogue<T>& epilogue = {});
 
-// grad_out: [N, H*L].   grad_bases: as bases.   grad_weights: as weights.
+// grad_out: [N, H*L].   grad_bases: as bases.   grad_weights: as weights, or null.
 template <class T>
 void fused_backward(const FusedProblem<T>& problem, const T* grad_out, T* grad_bases,
                     T* grad_weights);

@@ -1,5 +1,8 @@
 #include "egc/graph/batch.h"
 
+#include <limits>
+#include <numeric>
+
 #include "egc/core/error.h"
 
 namespace egc {
@@ -43,6 +46,17 @@ Batch make_batch(std::span<const Csr> graphs) {
   batch.graph =
       Csr(num_nodes, num_nodes, std::move(offsets), std::move(sources), std::move(weights));
   return batch;
+}
+
+Csr pool_graph(std::span<const int64_t> first_node) {
+  check(!first_node.empty() && first_node[0] == 0, "pool_graph: first_node must begin with 0");
+  const int64_t nodes = first_node.back();
+  check(nodes >= 0 && nodes <= std::numeric_limits<int32_t>::max(),
+        "pool_graph: {} nodes are too many for one batch", nodes);
+  std::vector<int32_t> sources(static_cast<size_t>(nodes));
+  std::iota(sources.begin(), sources.end(), 0);
+  return {static_cast<int64_t>(first_node.size()) - 1, nodes,
+          std::vector<int64_t>(first_node.begin(), first_node.end()), std::move(sources)};
 }
 
 }  // namespace egc

@@ -17,6 +17,10 @@ struct Batch {
   int64_t num_graphs() const { return static_cast<int64_t>(first_node.size()) - 1; }
 };
 
+// The readout as a graph: its targets are the graphs, its sources their nodes. Checks that
+// first_node rises from 0.
+Csr pool_graph(std::span<const int64_t> first_node);
+
 // Square graphs; all with edge weights, or none.
 Batch make_batch(std::span<const Csr> graphs);
 

@@ -125,6 +125,8 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
   RowAggregator<true, T> row(shape, in, buf);
   const RecordLayout layout = record_layout(shape.aggregators);
   const bool first_slice = in.bases.first == 0;
+  // Without a gradient of the weights, the gradient of a sum does not depend on what was summed.
+  const bool needs_values = dweights != nullptr || layout.squares || layout.winners > 0;
   const int64_t per_row = shape.weights_per_row();
   RowPass<T> pass{shape,      width, columns, buf, buf.rest, nullptr, per_row / shape.heads,
                   shape.bases};
@@ -138,7 +140,7 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
       for (int64_t k = 0; k < shape.out_width(); k += 64 / int64_t{sizeof(T)})
         __builtin_prefetch(grad_out + (i + kRowsAhead) * shape.out_width() + k);
     }
-    const int64_t count = row.aggregate(i);
+    const int64_t count = needs_values ? row.aggregate(i) : row.count(i);
     pass.weights = in.weights + i * per_row;
     const T* from = grad_out + i * shape.out_width() + in.bases.first;
     for (int64_t h = 0; h < shape.heads; ++h)
@@ -153,7 +155,8 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
     for (int a = 0; a < shape.aggregators.size(); ++a) {
       const Aggregator kind = shape.aggregators[a];
       const T factor = row_factor(kind, count, in.target_scale, i);
-      pass.weight_gradient(a, factor, first_slice, dweights + i * per_row);
+      if (dweights != nullptr)
+        pass.weight_gradient(a, factor, first_slice, dweights + i * per_row);
       switch (kind) {
         case Aggregator::kAdd:
         case Aggregator::kMean:

@@ -7,6 +7,7 @@
 #define EGC_KERNELS_ROW_AGGREGATE_INL_H_
 #endif
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -116,6 +117,15 @@ class RowAggregator {
     if (count == 0) clear();
     if (sym_loop_) add_sym_loop(i);
     return count;
+  }
+
+  // That number alone, without looking at the neighbours' rows.
+  int64_t count(int64_t i) const {
+    const CsrView& g = in_.graph;
+    int64_t n = g.offsets[i + 1] - g.offsets[i] + int64_t{row_.loop_first};
+    if (row_.skip_loops)
+      n -= std::count(g.sources + g.offsets[i], g.sources + g.offsets[i + 1], i);
+    return n;
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "egc/core/named_table.h"
 #include "egc/engine/slice_layout.h"
+#include "egc/nn/parameter.h"
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/linear_pair.h"
 
@@ -51,10 +52,10 @@ void EgcConvImpl::reset() {
   };
   const auto bases_lin = linear("bases_lin");
   const auto comb_lin = linear("comb_lin");
-  bases_weight = bases_lin->register_parameter("weight", at::empty({columns, o.in_channels}));
-  comb_weight = comb_lin->register_parameter("weight", at::empty({weights, o.in_channels}));
-  comb_bias = comb_lin->register_parameter("bias", at::empty({weights}));
-  if (o.bias) bias = register_parameter("bias", at::empty({o.out_channels}));
+  bases_weight = bases_lin->register_parameter("weight", new_parameter({columns, o.in_channels}));
+  comb_weight = comb_lin->register_parameter("weight", new_parameter({weights, o.in_channels}));
+  comb_bias = comb_lin->register_parameter("bias", new_parameter({weights}));
+  if (o.bias) bias = register_parameter("bias", new_parameter({o.out_channels}));
   reset_parameters();
 }
 
@@ -91,24 +92,22 @@ at::Tensor EgcConvImpl::activate(const at::Tensor& w) const {
   return w;
 }
 
-at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph) {
-  check(x.dim() == 2 && x.size(0) == graph.num_targets() && x.size(1) == options.in_channels,
-        "EgcConv: x must be [{}, {}], got [{}]", graph.num_targets(), options.in_channels,
-        fmt::join(x.sizes(), ", "));
-  check(graph.is_square(), "EgcConv: the graph must be square, got {} targets and {} sources",
-        graph.num_targets(), graph.num_sources());
+at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph,
+                                const ops::EpilogueTensors& epilogue) {
+  check_conv_input("EgcConv", x, graph, options.in_channels);
   const int64_t head_width = options.out_channels / options.heads;
   const kernels::FusedShape shape{options.aggregators, options.self_loops, options.heads,
                                   options.bases, head_width};
   if (!x.is_cpu()) {  // no kernels of ours there: everything is composed of ATen calls
     return ops::fused_aggregate(graph, shape, SliceLayout::row_major(options.bases, head_width),
                                 at::linear(x, bases_weight),
-                                activate(at::linear(x, comb_weight, comb_bias)), bias);
+                                activate(at::linear(x, comb_weight, comb_bias)), bias,
+                                epilogue);
   }
   const SliceLayout layout = choose_slices(graph.num_sources(), graph.num_edges(), options.bases,
                                            head_width, static_cast<int64_t>(x.element_size()));
   const auto [bases, weights] = ops::linear_pair(x, bases_weight, comb_weight, comb_bias, layout);
-  return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias);
+  return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias, epilogue);
 }
 
 }  // namespace egc::nn

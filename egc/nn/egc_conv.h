@@ -1,13 +1,12 @@
 // EGC, the Efficient Graph Convolution (Tailor et al., ICLR 2022), as a LibTorch module.
 #pragma once
 
-#include <torch/nn/cloneable.h>
 #include <torch/nn/pimpl.h>
 
 #include <string_view>
 
-#include "egc/graph/csr.h"
 #include "egc/kernels/aggregator.h"
+#include "egc/nn/conv.h"
 
 namespace egc::nn {
 
@@ -36,17 +35,18 @@ struct EgcConvOptions {
 // y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i], heads
 // concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch Geometric's
 // EGConv: bases_lin.weight [B*L, F], comb_lin.weight [H*A*B, F], comb_lin.bias, bias.
-class EgcConvImpl : public torch::nn::Cloneable<EgcConvImpl> {
+class EgcConvImpl : public ConvModule<EgcConvImpl> {
  public:
   explicit EgcConvImpl(EgcConvOptions options);
   EgcConvImpl(int64_t in, int64_t out) : EgcConvImpl(EgcConvOptions(in, out)) {}
 
   void reset() override;
-  void reset_parameters();  // Glorot for the bases, a default Linear for the weights, zero bias
+  void reset_parameters() override;  // Glorot for the bases, a default Linear for the weights, zero bias
   void pretty_print(std::ostream& stream) const override;
 
-  // x: [N, in_channels], N = nodes of the (square) graph.   Result: [N, out_channels].
-  at::Tensor forward(const at::Tensor& x, const Csr& graph);
+  using ConvModule::forward;
+  at::Tensor forward(const at::Tensor& x, const Csr& graph,
+                     const ops::EpilogueTensors& epilogue) override;
 
   EgcConvOptions options;
   at::Tensor bases_weight;

@@ -67,13 +67,15 @@ struct FusedAggregateBackward : public ag::Node {
     const at::Tensor x = bases.unpack();
     const at::Tensor w = weights.unpack();
     const at::Tensor grad_bases = empty_buffer(x.sizes(), x.options());
-    const at::Tensor grad_weights = empty_buffer(w.sizes(), w.options());
+    at::Tensor grad_weights;
+    if (task_should_compute_output(1)) grad_weights = empty_buffer(w.sizes(), w.options());
     at::Tensor grad_bias;
     if (has_bias) grad_bias = at::empty({shape.out_width()}, x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       fused_backward(problem<T>(graph, shape, layout, x, w), grad_out.data_ptr<T>(),
-                     grad_bases.data_ptr<T>(), grad_weights.data_ptr<T>());
+                     grad_bases.data_ptr<T>(),
+                     grad_weights.defined() ? grad_weights.data_ptr<T>() : nullptr);
       if (has_bias)
         column_sum(grad_out.data_ptr<T>(), graph.num_targets(), shape.out_width(),
                    grad_bias.data_ptr<T>());
@@ -86,26 +88,18 @@ struct FusedAggregateBackward : public ag::Node {
 
 at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const SliceLayout& layout,
                            const at::Tensor& bases, const at::Tensor& weights,
-                           const c10::optional<at::Tensor>& maybe_bias) {
+                           const c10::optional<at::Tensor>& maybe_bias,
+                           const EpilogueTensors& epilogue) {
   const at::Tensor bias = maybe_bias.value_or(at::Tensor());
   check_inputs(graph, shape, bases, weights, bias);
   if (!bases.is_cpu()) {
-    check(layout.num_slices() <= 1, "fused_aggregate: other devices take row-major bases only");
+    check(layout.num_slices() <= 1 && epilogue.empty(),
+          "fused_aggregate: other devices take row-major bases and no epilogue");
     return composed_aggregate(graph, shape, bases, weights, maybe_bias);
   }
   const at::Tensor x = bases.contiguous();
   const at::Tensor w = weights.contiguous();
   const at::Tensor b = bias.defined() ? bias.contiguous() : bias;
-  at::Tensor out;
-  {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    out = empty_buffer({graph.num_targets(), shape.out_width()}, x.options());
-    with_type(x.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      fused_forward(problem<T>(graph, shape, layout, x, w), b.defined() ? b.data_ptr<T>() : nullptr,
-                    out.data_ptr<T>());
-    });
-  }
   const auto node =
       make_node<FusedAggregateBackward>({bases, weights, bias}, [&](FusedAggregateBackward& n) {
         n.graph = graph;
@@ -115,8 +109,32 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
         n.weights = ag::SavedVariable(w, false);
         n.has_bias = bias.defined();
       });
+  at::Tensor out;
+  {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    out = empty_buffer({graph.num_targets(), shape.out_width()}, x.options());
+    with_type(x.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      fused_forward(problem<T>(graph, shape, layout, x, w), b.defined() ? b.data_ptr<T>() : nullptr,
+                    out.data_ptr<T>(),
+                    borrow<T>(epilogue, out.size(0), out.size(1), node != nullptr));
+    });
+  }
   if (node) ag::set_history(out, node);
   return out;
+}
+
+at::Tensor aggregate(const Csr& graph, const AggregatorSet& aggregators, SelfLoops self_loops,
+                     const at::Tensor& x, const at::Tensor& bias,
+                     const EpilogueTensors& epilogue) {
+  check(x.dim() == 2, "aggregate: x must be a matrix, got [{}]", fmt::join(x.sizes(), ", "));
+  // As many heads as aggregators, each of which takes one of them.
+  const int64_t count = aggregators.size();
+  const kernels::FusedShape shape{aggregators, self_loops, count, 1, x.size(1)};
+  const at::Tensor choice =
+      at::eye(count, x.options()).view({1, -1}).repeat({graph.num_targets(), 1});
+  return fused_aggregate(graph, shape, SliceLayout::row_major(1, x.size(1)), x, choice, bias,
+                         epilogue);
 }
 
 }  // namespace egc::ops

@@ -7,6 +7,7 @@
 #include "egc/engine/slice_layout.h"
 #include "egc/graph/csr.h"
 #include "egc/kernels/fused_aggregate.h"
+#include "egc/ops/epilogue.h"
 
 namespace egc::ops {
 
@@ -15,6 +16,12 @@ namespace egc::ops {
 // Differentiable in bases, weights and bias. Saves its inputs and nothing else.
 at::Tensor fused_aggregate(const Csr& graph, const kernels::FusedShape& shape,
                            const SliceLayout& layout, const at::Tensor& bases,
-                           const at::Tensor& weights, const c10::optional<at::Tensor>& bias);
+                           const at::Tensor& weights, const c10::optional<at::Tensor>& bias,
+                           const EpilogueTensors& epilogue = {});
+
+// The aggregates themselves, next to each other: x [num_sources, F] gives [N, A*F].
+at::Tensor aggregate(const Csr& graph, const AggregatorSet& aggregators, SelfLoops self_loops,
+                     const at::Tensor& x, const at::Tensor& bias = {},
+                     const EpilogueTensors& epilogue = {});
 
 }  // namespace egc::ops

@@ -2,12 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
-
-#include "egc/core/parallel.h"
-#include "egc/graph/row_split.h"
 #include "egc/ops/autograd.h"
-#include "egc/ops/blas_check.h"
+#include "egc/ops/blocked_gemm.h"
 #include "egc/ops/column_sum.h"
 #include "egc/ops/tensor_buffer.h"
 #include "egc/ops/with_type.h"
@@ -16,12 +12,6 @@ namespace egc::ops {
 namespace {
 
 namespace ag = torch::autograd;
-
-// Rows of X in one GEMM: enough to pay for packing the weights, few enough that a mini-batch still
-// makes work for several threads. Depends on the number of rows alone.
-int64_t block_rows(int64_t rows) { return rows < 8192 ? 256 : 1024; }
-// Partial weight gradients: enough for as many threads, few enough that adding them up is nothing.
-constexpr int64_t kMaxPartials = 32;
 
 // The rows of theta in the order of the layout's columns: slice, basis, column within the slice.
 at::Tensor theta_by_slice(const at::Tensor& theta, const SliceLayout& layout) {
@@ -102,42 +92,15 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
   const at::Tensor grad_weights = defined(grads[1], phi_rows.size(0));
   const std::vector<Part> parts =
       make_parts(grad_bases, grad_weights, theta_rows, phi_rows, layout);
-
-  const bool need_x = task_should_compute_output(0);
   at::Tensor grad_x;
-  if (need_x) grad_x = empty_buffer({rows, features}, input.options());
-  const auto blocks = split_evenly(rows, block_rows(rows));
-  const auto num_blocks = static_cast<int64_t>(blocks.size());
-  const int64_t partials = std::clamp<int64_t>(num_blocks, 1, kMaxPartials);
-  const int64_t stacked = theta_rows.size(0) + phi_rows.size(0);
-  const at::Tensor partial = at::zeros({partials, stacked, features}, input.options());
-
-  parallel_tasks(partials, [&](int64_t p) {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const at::Tensor mine = partial[p];
-    for (int64_t b = num_blocks * p / partials; b < num_blocks * (p + 1) / partials; ++b) {
-      const int64_t begin = blocks[b].begin;
-      const int64_t count = blocks[b].end - begin;
-      const at::Tensor x_block = input.narrow(0, begin, count);
-      int64_t row = 0;
-      for (const Part& part : parts) {
-        const at::Tensor g = part.matrix.narrow(0, begin, count);
-        const int64_t columns = part.weight.size(0);
-        at::Tensor weight_grad = mine.narrow(0, row, columns);
-        weight_grad.addmm_(g.t(), x_block);
-        if (need_x) {
-          at::Tensor x_grad = grad_x.narrow(0, begin, count);
-          if (row == 0)
-            at::mm_out(x_grad, g, part.weight);
-          else
-            x_grad.addmm_(g, part.weight);
-        }
-        row += columns;
-      }
-    }
-  });
-  at::Tensor total = partial[0];
-  for (int64_t p = 1; p < partials; ++p) total.add_(partial[p]);
+  if (task_should_compute_output(0)) grad_x = empty_buffer({rows, features}, input.options());
+  std::vector<GemmGradTerm> terms;
+  for (const Part& part : parts)
+    terms.push_back({input, part.weight, part.matrix, grad_x, !terms.empty()});
+  std::vector<at::Tensor> grad_weight_rows = blocked_gemm_backward(rows, terms);
+  const at::Tensor grad_phi = grad_weight_rows.back();
+  grad_weight_rows.pop_back();
+  const at::Tensor grad_theta = theta_from_slices(at::cat(grad_weight_rows, 0), layout);
 
   at::Tensor grad_bias;
   if (has_bias) {
@@ -147,8 +110,6 @@ ag::variable_list LinearPairBackward::apply(ag::variable_list&& grads) {
       column_sum(grad_weights.data_ptr<T>(), rows, phi_rows.size(0), grad_bias.data_ptr<T>());
     });
   }
-  const at::Tensor grad_theta = theta_from_slices(total.narrow(0, 0, theta_rows.size(0)), layout);
-  const at::Tensor grad_phi = total.narrow(0, theta_rows.size(0), phi_rows.size(0));
   return {grad_x, grad_theta, grad_phi, grad_bias};
 }
 
@@ -161,7 +122,6 @@ std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Ten
         theta.size(1), fmt::join(x.sizes(), ", "));
   check(x.scalar_type() == theta.scalar_type(), "linear_pair: x must be {}, got {}",
         c10::toString(theta.scalar_type()), c10::toString(x.scalar_type()));
-  warn_of_slow_blas();
   const at::Tensor input = x.contiguous();
   const int64_t rows = x.size(0);
   at::Tensor bases;
@@ -173,20 +133,10 @@ std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Ten
     weights = empty_buffer({rows, phi.size(0)}, x.options());
     theta_rows = theta_by_slice(theta, layout);
     const std::vector<Part> parts = make_parts(bases, weights, theta_rows, phi, layout);
-    const auto blocks = split_evenly(rows, block_rows(rows));
-    parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
-      at::AutoDispatchBelowADInplaceOrView below_autograd_here;
-      const int64_t begin = blocks[b].begin;
-      const int64_t count = blocks[b].end - begin;
-      const at::Tensor x_block = input.narrow(0, begin, count);
-      for (size_t p = 0; p < parts.size(); ++p) {
-        at::Tensor out = parts[p].matrix.narrow(0, begin, count);
-        if (p + 1 == parts.size() && phi_bias.defined())
-          at::addmm_out(out, phi_bias, x_block, parts[p].weight.t());
-        else
-          at::mm_out(out, x_block, parts[p].weight.t());
-      }
-    });
+    std::vector<GemmTerm> terms;
+    for (const Part& part : parts) terms.push_back({input, part.weight, part.matrix, {}});
+    terms.back().bias = phi_bias;
+    blocked_gemm(rows, terms);
   }
   const auto node =
       make_node<LinearPairBackward>({x, theta, phi, phi_bias}, [&](LinearPairBackward& n) {

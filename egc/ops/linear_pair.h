@@ -1,8 +1,6 @@
 // One pass over X for both products of the EGC layer: bases = X Theta' and weights = X Phi' + b.
 //
-// X is cut into row blocks of fixed size with one single-threaded GEMM each, and weight gradients
-// are added up over blocks in a fixed order: threads never change a bit. The bases are written in
-// the layout that the fused operator reads.
+// The bases are written in the layout that the fused operator reads.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,0 +1,50 @@
+#include "egc/graph/hetero_graph.h"
+
+#include <set>
+
+#include "egc/core/error.h"
+
+namespace egc {
+namespace {
+
+void check_name(const char* what, const std::string& name, std::set<std::string>& seen) {
+  check(!name.empty() && name.find('.') == std::string::npos,
+        "schema: the name of a {} must not be empty nor have a dot, got \"{}\"", what, name);
+  check(seen.insert(name).second, "schema: the {} \"{}\" came twice", what, name);
+}
+
+}  // namespace
+
+void check_schema(const HeteroSchema& schema) {
+  check(!schema.node_types.empty(), "schema: at least one node type is needed");
+  std::set<std::string> types;
+  for (const std::string& name : schema.node_types) check_name("node type", name, types);
+  std::set<std::string> relations;
+  const auto count = static_cast<int64_t>(schema.node_types.size());
+  for (const auto& r : schema.relations) {
+    check_name("relation", r.name, relations);
+    check(r.source >= 0 && r.source < count && r.target >= 0 && r.target < count,
+          "schema: relation \"{}\" must join node types 0 to {}, got {} and {}", r.name, count - 1,
+          r.source, r.target);
+  }
+}
+
+void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
+  check(graph.num_nodes.size() == schema.node_types.size(),
+        "hetero graph: expected {} node types, got {}", schema.node_types.size(),
+        graph.num_nodes.size());
+  check(graph.relations.size() == schema.relations.size(),
+        "hetero graph: expected {} relations, got {}", schema.relations.size(),
+        graph.relations.size());
+  for (size_t r = 0; r < graph.relations.size(); ++r) {
+    const auto& expected = schema.relations[r];
+    const Csr& csr = graph.relations[r];
+    check(csr.num_sources() == graph.num_nodes[expected.source] &&
+              csr.num_targets() == graph.num_nodes[expected.target],
+          "hetero graph: relation \"{}\" must join {} sources to {} targets, got {} and {}",
+          expected.name, graph.num_nodes[expected.source], graph.num_nodes[expected.target],
+          csr.num_sources(), csr.num_targets());
+  }
+}
+
+}  // namespace egc

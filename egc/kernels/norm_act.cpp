@@ -1,0 +1,198 @@
+#include "egc/kernels/norm_act.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "egc/core/rng.h"
+#include "egc/kernels/simd_targets.h"
+#include "egc/kernels/target.h"
+
+#ifndef EGC_KERNELS_NORM_ACT_ONCE
+#define EGC_KERNELS_NORM_ACT_ONCE
+namespace egc::kernels {
+
+// The factors of one row: 0 for a dropped element, 1 / (1 - drop) for the others. Sixteen random
+// bits decide, eight elements a block of the generator.
+template <class T>
+void fill_keep(const NormAct<T>& op, int64_t row, int64_t columns, T* keep) {
+  const double threshold = std::round(op.drop * 65536.0);
+  const T factor = static_cast<T>(threshold < 65536.0 ? 65536.0 / (65536.0 - threshold) : 0.0);
+  const auto below = static_cast<uint32_t>(threshold);
+  const Rng rng(op.seed, static_cast<uint64_t>(row));
+  for (int64_t c = 0; c < columns; c += 8) {
+    const auto words = rng.block(static_cast<uint64_t>(c / 8));
+    for (int k = 0; k < 4; ++k) {
+      keep[c + 2 * k] = (words[k] & 0xFFFFU) < below ? T{0} : factor;
+      keep[c + 2 * k + 1] = (words[k] >> 16) < below ? T{0} : factor;
+    }
+  }
+}
+
+}  // namespace egc::kernels
+#endif
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "egc/kernels/norm_act.cpp"
+#include <hwy/foreach_target.h>
+
+#include "egc/kernels/columns-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace egc::kernels::HWY_NAMESPACE {
+
+template <class T>
+void forward_rows(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,
+                  int64_t width, const T* x, const T* residual, T* y, T* keep) {
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    if (op.drop > 0) fill_keep(op, i, columns, keep);
+    const int64_t at = i * columns;
+    for_each_chunk<T>(static_cast<size_t>(width), [&](auto d, size_t k) HWY_ATTR {
+      const size_t c = static_cast<size_t>(first) + k;
+      auto v = hn::LoadU(d, x + at + c);
+      if (op.scale != nullptr)
+        v = hn::MulAdd(v, hn::LoadU(d, op.scale + c), hn::LoadU(d, op.shift + c));
+      if (op.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);  // NaN stays NaN
+      if (op.drop > 0) v = hn::Mul(v, hn::LoadU(d, keep + c));
+      if (residual != nullptr) v = hn::Add(v, hn::LoadU(d, residual + at + c));
+      hn::StoreU(v, d, y + at + c);
+    });
+  }
+}
+
+template <class T>
+void moments_rows(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {
+  std::fill(mean, mean + columns, T{0});
+  std::fill(squares, squares + columns, T{0});
+  if (rows.begin == rows.end) return;
+  const auto width = static_cast<size_t>(columns);
+  for (int64_t i = rows.begin; i < rows.end; ++i)
+    for_each_chunk<T>(width, [&](auto d, size_t c) HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, mean + c), hn::LoadU(d, x + i * columns + c)), d, mean + c);
+    });
+  const T by = T{1} / static_cast<T>(rows.end - rows.begin);
+  for (int64_t c = 0; c < columns; ++c) mean[c] *= by;
+  for (int64_t i = rows.begin; i < rows.end; ++i)
+    for_each_chunk<T>(width, [&](auto d, size_t c) HWY_ATTR {
+      const auto off = hn::Sub(hn::LoadU(d, x + i * columns + c), hn::LoadU(d, mean + c));
+      hn::StoreU(hn::MulAdd(off, off, hn::LoadU(d, squares + c)), d, squares + c);
+    });
+}
+
+// grad_y where it passed dropout and ReLU.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> passed(const NormActGrad<T>& in, D d, hn::Vec<D> x, int64_t at, size_t c,
+                             const T* keep) {
+  auto g = hn::LoadU(d, in.grad_y + at + c);
+  if (in.op.drop > 0) g = hn::Mul(g, hn::LoadU(d, keep + c));
+  if (in.op.relu) {
+    if (in.op.scale != nullptr)
+      x = hn::MulAdd(x, hn::LoadU(d, in.op.scale + c), hn::LoadU(d, in.op.shift + c));
+    g = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), g);
+  }
+  return g;
+}
+
+template <class T>
+void sums_rows(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g, T* sum_gx,
+               T* keep) {
+  std::fill(sum_g, sum_g + columns, T{0});
+  std::fill(sum_gx, sum_gx + columns, T{0});
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    if (in.op.drop > 0) fill_keep(in.op, i, columns, keep);
+    const int64_t at = i * columns;
+    for_each_chunk<T>(static_cast<size_t>(columns), [&](auto d, size_t c) HWY_ATTR {
+      const auto x = hn::LoadU(d, in.x + at + c);
+      const auto g = passed(in, d, x, at, c, keep);
+      const auto off = hn::Sub(x, hn::LoadU(d, in.mean + c));
+      hn::StoreU(hn::Add(hn::LoadU(d, sum_g + c), g), d, sum_g + c);
+      hn::StoreU(hn::MulAdd(g, off, hn::LoadU(d, sum_gx + c)), d, sum_gx + c);
+    });
+  }
+}
+
+template <class T>
+void backward_rows(const NormActGrad<T>& in, const T* a, const T* b, const T* cc, RowRange rows,
+                   int64_t columns, T* grad_x, T* keep) {
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    if (in.op.drop > 0) fill_keep(in.op, i, columns, keep);
+    const int64_t at = i * columns;
+    for_each_chunk<T>(static_cast<size_t>(columns), [&](auto d, size_t c) HWY_ATTR {
+      const auto x = hn::LoadU(d, in.x + at + c);
+      auto g = passed(in, d, x, at, c, keep);
+      if (a != nullptr) {
+        const auto off = hn::Sub(x, hn::LoadU(d, in.mean + c));
+        g = hn::MulAdd(g, hn::LoadU(d, a + c),
+                       hn::MulAdd(off, hn::LoadU(d, b + c), hn::LoadU(d, cc + c)));
+      }
+      hn::StoreU(g, d, grad_x + at + c);
+    });
+  }
+}
+
+// Highway's table of functions takes no templates.
+#define EGC_FOR_TYPE(T, suffix)                                                                  \
+  void forward_##suffix(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,     \
+                        int64_t width, const T* x, const T* residual, T* y, T* scratch) {        \
+    forward_rows(op, rows, columns, first, width, x, residual, y, scratch);                      \
+  }                                                                                              \
+  void moments_##suffix(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {       \
+    moments_rows(x, rows, columns, mean, squares);                                               \
+  }                                                                                              \
+  void sums_##suffix(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g,         \
+                     T* sum_gx, T* scratch) {                                                    \
+    sums_rows(in, rows, columns, sum_g, sum_gx, scratch);                                        \
+  }                                                                                              \
+  void backward_##suffix(const NormActGrad<T>& in, const T* a, const T* b, const T* c,           \
+                         RowRange rows, int64_t columns, T* grad_x, T* scratch) {                \
+    backward_rows(in, a, b, c, rows, columns, grad_x, scratch);                                  \
+  }
+EGC_FOR_TYPE(float, f32)
+EGC_FOR_TYPE(double, f64)
+#undef EGC_FOR_TYPE
+
+}  // namespace egc::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace egc::kernels {
+
+HWY_EXPORT(forward_f32);
+HWY_EXPORT(forward_f64);
+HWY_EXPORT(moments_f32);
+HWY_EXPORT(moments_f64);
+HWY_EXPORT(sums_f32);
+HWY_EXPORT(sums_f64);
+HWY_EXPORT(backward_f32);
+HWY_EXPORT(backward_f64);
+
+#define EGC_FOR_TYPE(T, suffix)                                                                  \
+  template <>                                                                                    \
+  void norm_act(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,             \
+                int64_t width, const T* x, const T* residual, T* y, T* scratch) {                \
+    apply_target_from_environment();                                                             \
+    HWY_DYNAMIC_DISPATCH(forward_##suffix)                                                       \
+    (op, rows, columns, first, width, x, residual, y, scratch);                                  \
+  }                                                                                              \
+  template <>                                                                                    \
+  void column_moments(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {         \
+    apply_target_from_environment();                                                             \
+    HWY_DYNAMIC_DISPATCH(moments_##suffix)(x, rows, columns, mean, squares);                     \
+  }                                                                                              \
+  template <>                                                                                    \
+  void norm_act_sums(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g,         \
+                     T* sum_gx, T* scratch) {                                                    \
+    apply_target_from_environment();                                                             \
+    HWY_DYNAMIC_DISPATCH(sums_##suffix)(in, rows, columns, sum_g, sum_gx, scratch);              \
+  }                                                                                              \
+  template <>                                                                                    \
+  void norm_act_backward(const NormActGrad<T>& in, const T* a, const T* b, const T* c,           \
+                         RowRange rows, int64_t columns, T* grad_x, T* scratch) {                \
+    apply_target_from_environment();                                                             \
+    HWY_DYNAMIC_DISPATCH(backward_##suffix)(in, a, b, c, rows, columns, grad_x, scratch);        \
+  }
+EGC_FOR_TYPE(float, f32)
+EGC_FOR_TYPE(double, f64)
+#undef EGC_FOR_TYPE
+
+}  // namespace egc::kernels
+#endif

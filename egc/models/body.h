@@ -1,0 +1,59 @@
+// What stands between encoder and readout: from [N, width] to [N, width].
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "egc/graph/csr.h"
+#include "egc/models/model_config.h"
+#include "egc/nn/batch_norm.h"
+#include "egc/nn/conv.h"
+#include "egc/nn/linear.h"
+
+namespace egc::models {
+
+class Body : public torch::nn::Module {
+ public:
+  virtual at::Tensor forward(at::Tensor x, const Csr& graph) = 0;
+  virtual int64_t out_width() const = 0;
+};
+
+// Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In evaluation all
+// that follows a conv is folded into it. Without an encoder the last layer's result is the
+// network's, so nothing follows it.
+class ConvBody : public Body {
+ public:
+  explicit ConvBody(const ModelConfig& config);
+  at::Tensor forward(at::Tensor x, const Csr& graph) override;
+  int64_t out_width() const override { return config_.hidden; }
+
+ private:
+  struct Block {
+    std::shared_ptr<nn::Conv> conv;  // "blocks.k.conv"
+    nn::BatchNorm norm{nullptr};     // "blocks.k.norm"
+    bool bare = false;               // nothing follows
+  };
+  at::Tensor run(Block& block, const at::Tensor& x, const Csr& graph);
+
+  ModelConfig config_;
+  std::vector<Block> blocks_;
+};
+
+// GA-MLP: the powers S^k x for k = 0 ... layers next to each other, then twice Linear, batch norm,
+// ReLU. The MLP's last Linear is the network's head: the mean over nodes may be taken before it.
+// S: symmetrically normalised with self-loops, or with aggregators = add the plain adjacency.
+class GaMlpBody : public Body {
+ public:
+  explicit GaMlpBody(const ModelConfig& config);
+  at::Tensor forward(at::Tensor x, const Csr& graph) override;
+  int64_t out_width() const override { return config_.hidden / 2; }
+
+ private:
+  ModelConfig config_;
+  std::vector<nn::Linear> linears_;   // "linears.k"
+  std::vector<nn::BatchNorm> norms_;  // "norms.k"
+};
+
+std::shared_ptr<Body> make_body(const ModelConfig& config);
+
+}  // namespace egc::models

@@ -1,0 +1,134 @@
+#include "egc/models/foreign_state.h"
+
+#include <ATen/ATen.h>
+
+#include <charconv>
+#include <set>
+
+#include "egc/core/error.h"
+
+namespace egc::models {
+namespace {
+
+using nn::State;
+
+// "graph_layers.3.0.bias" -> {"graph_layers", "3", "0", "bias"}
+std::vector<std::string> split(const std::string& name) {
+  std::vector<std::string> parts(1);
+  for (const char c : name) {
+    if (c == '.')
+      parts.emplace_back();
+    else
+      parts.back().push_back(c);
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts, size_t from) {
+  return fmt::format("{}", fmt::join(parts.begin() + static_cast<int64_t>(from), parts.end(), "."));
+}
+
+int index_of(const std::string& part) {
+  int index = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+  if (error != std::errc() || end != part.data() + part.size() || index < 0)
+    fail(ErrorKind::kModel, "a tensor's name has \"{}\" where an index was expected", part);
+  return index;
+}
+
+// The tables of a categorical encoder, in the order of its features.
+constexpr const char* kAstTables[] = {"type_encoder", "attribute_encoder", "depth_encoder"};
+
+class Translator {
+ public:
+  Translator(const ModelConfig& config, const State& foreign) : config_(config), foreign_(foreign) {
+    for (const auto& [name, tensor] : foreign) {
+      const auto parts = split(name);
+      if (parts.size() < 3) continue;
+      if (parts[0] == "graph_layers") stages_[parts[1]].insert(index_of(parts[2]));
+      if (parts[0] == "mlp" && parts.back() == "running_mean") norms_.insert(index_of(parts[1]));
+    }
+    for (const auto& [name, tensor] : foreign)
+      if (const auto parts = split(name); parts[0] == "mlp" && parts.size() == 3)
+        if (const int at = index_of(parts[1]); !norms_.contains(at)) linears_.insert(at);
+  }
+
+  State run() {
+    for (const auto& [name, tensor] : foreign_) translate(name, tensor);
+    for (const auto& [block, state] : convs_)
+      for (const auto& [name, tensor] : nn::conv_state(config_.model, weighting(), state))
+        out_["body.blocks." + block + ".conv." + name] = tensor;
+    if (!tables_.empty()) {
+      std::vector<at::Tensor> rows;
+      for (const auto& [index, tensor] : tables_) rows.push_back(tensor);
+      out_["encoder.weight"] = at::cat(rows);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void translate(const std::string& name, const at::Tensor& tensor) {
+    const auto parts = split(name);
+    const std::string& first = parts[0];
+    if (parts.size() >= 3 && parts[parts.size() - 3] == "atom_embedding_list") {
+      tables_[index_of(parts[parts.size() - 2])] = tensor;
+    } else if (const int table = ast_table(parts); table >= 0) {
+      tables_[table] = tensor;
+    } else if (first == "embedding" || first == "embed") {
+      const bool linear = config_.encoder == Encoder::kLinear;
+      out_[(linear ? "encoder.lin." : "encoder.") + parts.back()] = tensor;
+    } else if (first == "graph_layers" && parts.size() > 3) {
+      // [dropout,] conv, norm: the first with a state is the conv.
+      const bool conv = index_of(parts[2]) == *stages_[parts[1]].begin();
+      if (conv)
+        convs_[parts[1]][joined(parts, 3)] = tensor;
+      else
+        out_["body.blocks." + parts[1] + ".norm." + joined(parts, 3)] = tensor;
+    } else if (first == "convs" && parts.size() > 2) {
+      convs_[parts[1]][joined(parts, 2)] = tensor;
+    } else if (first == "bns" && parts.size() > 2) {
+      out_["body.blocks." + parts[1] + ".norm." + joined(parts, 2)] = tensor;
+    } else if (first == "mlp" && parts.size() == 3) {
+      const int at = index_of(parts[1]);
+      const bool norm = norms_.contains(at);
+      const std::set<int>& list = norm ? norms_ : linears_;
+      const auto index = std::distance(list.begin(), list.find(at));
+      out_[fmt::format("head.mlp.{}.{}.{}", norm ? "norms" : "linears", index, parts[2])] = tensor;
+    } else if (first == "out") {
+      out_["head.lin." + parts.back()] = tensor;
+    } else if (first == "graph_pred_linear_list" && parts.size() == 3) {
+      out_["head.positions." + parts[1] + "." + parts[2]] = tensor;
+    } else {
+      fail(ErrorKind::kModel, "the tensor \"{}\" has no place in a network of this program", name);
+    }
+  }
+
+  static int ast_table(const std::vector<std::string>& parts) {
+    for (int k = 0; k < 3; ++k)
+      if (parts.size() >= 2 && parts[parts.size() - 2] == kAstTables[k]) return k;
+    return -1;
+  }
+
+  nn::ForeignShape weighting() const {
+    const bool egc_m = config_.model == "egc-m";
+    return {config_.heads.value_or(egc_m ? 4 : 8), config_.bases.value_or(4),
+            config_.aggregators ? config_.aggregators->size() : (egc_m ? 3 : 1)};
+  }
+
+  const ModelConfig& config_;
+  const State& foreign_;
+  std::map<std::string, std::set<int>> stages_;  // of graph_layers.<k>, those with a state
+  std::set<int> norms_;                          // of mlp
+  std::set<int> linears_;
+  std::map<std::string, State> convs_;
+  std::map<int, at::Tensor> tables_;
+  State out_;
+};
+
+}  // namespace
+
+State network_state(const ModelConfig& config, const State& foreign) {
+  return Translator(config, foreign).run();
+}
+
+}  // namespace egc::models

@@ -1,0 +1,52 @@
+// From the last columns to the network's result.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "egc/models/model_config.h"
+#include "egc/nn/linear.h"
+#include "egc/nn/mlp.h"
+
+namespace egc::models {
+
+class Head : public torch::nn::Module {
+ public:
+  virtual at::Tensor forward(const at::Tensor& x) = 0;  // x: [rows, width]
+};
+
+// mlp([w, w/2, w/4, outputs]): regression values, class scores or logits, [graphs, outputs].
+class MlpHead : public Head {
+ public:
+  MlpHead(std::vector<int64_t> sizes, double dropout);
+  at::Tensor forward(const at::Tensor& x) override { return mlp_->forward(x); }
+
+ private:
+  nn::Mlp mlp_;
+};
+
+// One Linear for each position of a sequence: scores [graphs, positions, outputs].
+class SequenceHead : public Head {
+ public:
+  SequenceHead(int64_t width, int64_t positions, int64_t outputs);
+  at::Tensor forward(const at::Tensor& x) override;
+
+ private:
+  std::vector<nn::Linear> linears_;  // "positions.k"
+  int64_t outputs_;
+};
+
+// Log-probabilities [nodes, outputs]: of a Linear or, without one, of the first columns.
+class LogSoftmaxHead : public Head {
+ public:
+  LogSoftmaxHead(int64_t width, int64_t outputs, bool linear);
+  at::Tensor forward(const at::Tensor& x) override;
+
+ private:
+  nn::Linear lin_{nullptr};
+  int64_t outputs_;
+};
+
+std::shared_ptr<Head> make_head(const ModelConfig& config, int64_t width);
+
+}  // namespace egc::models

@@ -1,0 +1,60 @@
+#include "egc/models/hetero_network.h"
+
+#include <torch/nn/init.h>
+
+#include "egc/core/error.h"
+#include "egc/nn/conv_table.h"
+#include "egc/nn/parameter.h"
+#include "egc/ops/norm_act.h"
+
+namespace egc::models {
+
+HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
+  const auto embeddings = register_module("embeddings", std::make_shared<torch::nn::Module>());
+  for (size_t t = 0; t < c.schema.node_types.size(); ++t) {
+    if (c.schema.node_types[t] == c.target_type) target_ = static_cast<int64_t>(t);
+    embeddings_.emplace_back();
+    if (c.embedded_nodes[t] == 0) continue;
+    embeddings_.back() = embeddings->register_parameter(
+        c.schema.node_types[t], nn::new_parameter({c.embedded_nodes[t], c.features}));
+    at::NoGradGuard no_grad;
+    torch::nn::init::xavier_uniform_(embeddings_.back());
+  }
+  const auto list = register_module("convs", std::make_shared<torch::nn::Module>());
+  for (int64_t k = 0; k < c.layers; ++k) {
+    const bool last = k + 1 == c.layers;
+    nn::ConvSpec spec;
+    spec.in_channels = k == 0 ? c.features : c.hidden;
+    spec.out_channels = last ? c.outputs : c.hidden;
+    spec.heads = c.heads;
+    spec.bases = c.bases;
+    spec.aggregators = c.aggregators;
+    spec.schema = c.schema;
+    const auto conv = nn::make_conv(last ? "rgcn" : c.model, spec);
+    list->register_module(std::to_string(k), nn::as_module(conv));
+    convs_.push_back(std::dynamic_pointer_cast<nn::RelationalConv>(conv));
+  }
+}
+
+at::Tensor HeteroNetwork::forward(const ModelInput& in) {
+  const ModelConfig& c = config();
+  check(in.hetero_x.size() == c.schema.node_types.size(),
+        "network: features of {} node types are needed, got {}", c.schema.node_types.size(),
+        in.hetero_x.size());
+  std::vector<at::Tensor> x;
+  for (size_t t = 0; t < embeddings_.size(); ++t) {
+    const bool learned = embeddings_[t].defined();
+    check(learned != in.hetero_x[t].defined(),
+          "network: \"{}\" must {}", c.schema.node_types[t],
+          learned ? "have no features, its embeddings are learned" : "have features");
+    x.push_back(learned ? embeddings_[t] : in.hetero_x[t]);
+  }
+  for (size_t k = 0; k + 1 < convs_.size(); ++k) {
+    x = convs_[k]->forward(x, in.hetero);
+    for (at::Tensor& t : x)
+      t = ops::relu_dropout(t, c.dropout_at.activation ? c.dropout : 0.0, is_training());
+  }
+  return at::log_softmax(convs_.back()->forward(x, in.hetero, target_)[target_], 1);
+}
+
+}  // namespace egc::models

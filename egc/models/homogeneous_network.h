@@ -1,0 +1,22 @@
+// Encoder, body, readout (tasks on graphs), head.
+#pragma once
+
+#include "egc/models/body.h"
+#include "egc/models/encoder.h"
+#include "egc/models/head.h"
+#include "egc/models/network.h"
+
+namespace egc::models {
+
+class HomogeneousNetwork : public Network {
+ public:
+  explicit HomogeneousNetwork(const ModelConfig& config);
+  at::Tensor forward(const ModelInput& input) override;
+
+ private:
+  std::shared_ptr<EncoderModule> encoder_;  // "encoder", may be null
+  std::shared_ptr<Body> body_;              // "body"
+  std::shared_ptr<Head> head_;              // "head"
+};
+
+}  // namespace egc::models

@@ -1,0 +1,288 @@
+#include "egc/models/model_config.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "egc/core/json_fields.h"
+#include "egc/core/json_parse.h"
+#include "egc/core/named_table.h"
+#include "egc/nn/conv_table.h"
+
+namespace egc::models {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const NamedTable<Task>& tasks() {
+  static const NamedTable<Task> table(
+      "task", {{"graph-regression", Task::kGraphRegression},
+               {"graph-classification", Task::kGraphClassification},
+               {"graph-binary", Task::kGraphBinary},
+               {"graph-sequence", Task::kGraphSequence},
+               {"node-classification", Task::kNodeClassification},
+               {"node-classification-hetero", Task::kNodeClassificationHetero}});
+  return table;
+}
+
+const NamedTable<Encoder>& encoders() {
+  static const NamedTable<Encoder> table("encoder", {{"none", Encoder::kNone},
+                                                     {"linear", Encoder::kLinear},
+                                                     {"embedding", Encoder::kEmbedding},
+                                                     {"atom", Encoder::kAtom},
+                                                     {"ast", Encoder::kAst}});
+  return table;
+}
+
+const NamedTable<Readout>& readouts() {
+  static const NamedTable<Readout> table(
+      "readout", {{"mean", Readout::kMean}, {"sum", Readout::kSum}, {"max", Readout::kMax}});
+  return table;
+}
+
+// A value that is a word: how it is read, and how it is written.
+template <class Value>
+struct Word {
+  Value& value;
+  Value (*parse)(std::string_view);
+  std::string_view (*name)(Value);
+};
+
+template <class Value, const NamedTable<Value>& (*kTable)()>
+Word<Value> word(Value& value) {
+  return {value, [](std::string_view n) { return kTable().at(n); },
+          [](Value v) { return kTable().name_of(v); }};
+}
+
+struct DropoutPlace {
+  const char* name;
+  bool DropoutAt::*at;
+};
+constexpr DropoutPlace kPlaces[] = {{"encoder", &DropoutAt::encoder},
+                                    {"conv-input", &DropoutAt::conv_input},
+                                    {"activation", &DropoutAt::activation},
+                                    {"head", &DropoutAt::head}};
+
+// The one list of fields: reading and writing both go over it.
+template <class Visitor, class Config>
+void visit(Visitor& v, Config& c) {
+  v("task", word<Task, tasks>(c.task));
+  v("model", c.model);
+  v("hidden", c.hidden);
+  v("layers", c.layers);
+  v("outputs", c.outputs);
+  v("encoder", word<Encoder, encoders>(c.encoder));
+  v("features", c.features);
+  v("categories", c.categories);
+  v("heads", c.heads);
+  v("bases", c.bases);
+  v("aggregators", c.aggregators);
+  v("self_loops", Word<SelfLoops>{c.self_loops, &parse_self_loops, &egc::name_of});
+  v("activation",
+    Word<nn::WeightActivation>{c.activation, &nn::parse_weight_activation, &nn::name_of});
+  v("towers", c.towers);
+  v("mean_log_degree", c.mean_log_degree);
+  v("norm", c.norm);
+  v("residual", c.residual);
+  v("dropout", c.dropout);
+  v("dropout_at", c.dropout_at);
+  v("readout", word<Readout, readouts>(c.readout));
+  v("sequence_length", c.sequence_length);
+  v("node_types", c.schema.node_types);
+  v("relations", c.schema.relations);
+  v("target_type", c.target_type);
+  v("embedded_nodes", c.embedded_nodes);
+}
+
+class Reader : public JsonReader {
+ public:
+  using JsonReader::JsonReader;
+  using JsonReader::operator();
+
+  template <class Value>
+  void operator()(const char* key, Word<Value> to) {
+    std::string name;
+    if (read(key, name)) to.value = to.parse(name);
+  }
+  void operator()(const char* key, std::optional<AggregatorSet>& to) {
+    std::vector<std::string> names;
+    if (read(key, names)) to = parse_aggregators(names);
+  }
+  void operator()(const char* key, DropoutAt& to) {
+    std::vector<std::string> names;
+    if (!read(key, names)) return;
+    to = {};
+    for (const std::string& name : names) {
+      bool known = false;
+      for (const DropoutPlace& place : kPlaces)
+        if (name == place.name) to.*place.at = known = true;
+      if (!known)
+        fail_at(key, "has the unknown place \"{}\"; known: encoder, conv-input, activation, head",
+                name);
+    }
+  }
+  // [["writes", "author", "paper"], ...]
+  void operator()(const char* key, std::vector<HeteroSchema::Relation>& to) {
+    std::vector<std::vector<std::string>> triples;
+    std::vector<std::string> types;
+    if (!read(key, triples)) return;
+    read("node_types", types);
+    to.clear();
+    for (const auto& t : triples) {
+      if (t.size() != 3) fail_at(key, "must list [name, source type, target type]");
+      const auto index = [&](const std::string& type) {
+        for (size_t k = 0; k < types.size(); ++k)
+          if (types[k] == type) return static_cast<int64_t>(k);
+        fail_at(key, "names \"{}\", which is none of node_types", type);
+      };
+      to.push_back({t[0], index(t[1]), index(t[2])});
+    }
+  }
+};
+
+class Writer {
+ public:
+  explicit Writer(const ModelConfig& config) : config_(config) {}
+
+  template <class Value>
+  void operator()(const char* key, const Value& value) {
+    json[key] = value;
+  }
+  template <class Value>
+  void operator()(const char* key, const std::optional<Value>& value) {
+    if (value) json[key] = *value;
+  }
+  template <class Value>
+  void operator()(const char* key, const std::vector<Value>& values) {
+    if (!values.empty()) json[key] = values;
+  }
+  template <class Value>
+  void operator()(const char* key, const Word<Value>& from) {
+    json[key] = std::string(from.name(from.value));
+  }
+  void operator()(const char* key, const std::optional<AggregatorSet>& set) {
+    if (!set) return;
+    json[key] = Json::array();
+    for (const Aggregator a : *set) json[key].push_back(std::string(egc::name_of(a)));
+  }
+  void operator()(const char* key, const DropoutAt& at) {
+    json[key] = Json::array();
+    for (const DropoutPlace& place : kPlaces)
+      if (at.*place.at) json[key].push_back(place.name);
+  }
+  void operator()(const char* key, const std::vector<HeteroSchema::Relation>& relations) {
+    if (relations.empty()) return;
+    json[key] = Json::array();
+    const auto& types = config_.schema.node_types;
+    for (const auto& r : relations)
+      json[key].push_back({r.name, types.at(r.source), types.at(r.target)});
+  }
+
+  Json json = Json::object();
+
+ private:
+  const ModelConfig& config_;
+};
+
+ModelConfig from_json(const Json& json, const std::string& where) {
+  ModelConfig config;
+  Reader reader(json, where);
+  visit(reader, config);
+  reader.refuse_unknown();
+  try {
+    check_config(config);
+  } catch (const Error& e) {
+    fail(e.kind(), "{}: {}", where, e.what());
+  }
+  return config;
+}
+
+}  // namespace
+
+ModelConfig parse_model_config(const std::string& json_text, const std::string& where) {
+  return from_json(parse_json<Json>(json_text, where, ErrorKind::kUsage), where);
+}
+
+std::string to_json(const ModelConfig& config) {
+  Writer writer(config);
+  ModelConfig copy = config;  // the list of fields is one for reading and writing
+  visit(writer, copy);
+  return writer.json.dump();
+}
+
+ModelConfig read_model_config(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) fail(ErrorKind::kUsage, "{}: the file cannot be opened", path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  const Json root = parse_json<Json>(text.str(), path, ErrorKind::kUsage);
+  Reader reader(root, path);
+  Json model;
+  Json other;
+  if (!reader.read("model", model)) reader.fail_at("model", "is missing");
+  reader.read("dataset", other);  // for training
+  reader.read("train", other);
+  reader.refuse_unknown();
+  return from_json(model, path + ": model");
+}
+
+void check_config(const ModelConfig& c) {
+  const auto names = nn::conv_names();
+  bool known = c.model == "ga-mlp";
+  for (const std::string_view name : names) known = known || c.model == name;
+  check(known, "unknown model \"{}\"; known: {}, ga-mlp", c.model, fmt::join(names, ", "));
+  check(c.hidden >= 1 && c.layers >= 1 && c.outputs >= 1 && c.towers >= 1 && c.sequence_length >= 1,
+        "hidden, layers, outputs, towers and sequence_length must be at least 1, got {}, {}, {}, "
+        "{} and {}",
+        c.hidden, c.layers, c.outputs, c.towers, c.sequence_length);
+  check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);
+  check(c.mean_log_degree > 0, "mean_log_degree must be positive, got {}", c.mean_log_degree);
+  for (const auto* n : {&c.heads, &c.bases})
+    check(!n->has_value() || **n >= 1, "heads and bases must be at least 1, got {}",
+          n->value_or(0));
+  const bool hetero = c.task == Task::kNodeClassificationHetero;
+  const bool of_floats = c.encoder == Encoder::kLinear || c.encoder == Encoder::kNone;
+  if (of_floats)
+    check(c.features >= 1 && c.categories.empty(),
+          "the encoder takes float features: features must be at least 1 and categories not given, "
+          "got {} and {} of them",
+          c.features, c.categories.size());
+  else
+    check(!c.categories.empty() && c.features == 0,
+          "the encoder takes categorical features: categories must be given and features not, got "
+          "{} of them and {}",
+          c.categories.size(), c.features);
+  for (const int64_t n : c.categories) check(n >= 1, "categories must be at least 1, got {}", n);
+  if (hetero) {
+    check_schema(c.schema);
+    check(c.model == "rgcn" || c.model == "regc",
+          "a heterogeneous task takes the models rgcn and regc, got {}", c.model);
+    check(c.encoder == Encoder::kNone, "a heterogeneous task takes the encoder \"none\"");
+    check(c.embedded_nodes.size() == c.schema.node_types.size(),
+          "embedded_nodes must have one number for each of the {} node types, got {}",
+          c.schema.node_types.size(), c.embedded_nodes.size());
+    bool found = false;
+    for (size_t t = 0; t < c.embedded_nodes.size(); ++t) {
+      check(c.embedded_nodes[t] >= 0, "embedded_nodes must not be negative");
+      found = found || c.schema.node_types[t] == c.target_type;
+    }
+    check(found, "target_type \"{}\" is none of node_types", c.target_type);
+  } else {
+    check(c.schema.node_types.empty() && c.schema.relations.empty() && c.target_type.empty() &&
+              c.embedded_nodes.empty(),
+          "node_types, relations, target_type and embedded_nodes belong to the task "
+          "node-classification-hetero");
+  }
+  const bool of_nodes = c.task == Task::kNodeClassification;
+  check(of_nodes || hetero || c.encoder != Encoder::kNone,
+        "a task on graphs needs an encoder other than \"none\"");
+  if (of_nodes && c.encoder == Encoder::kNone)
+    check(c.outputs <= c.hidden && !c.residual,
+          "without an encoder the first outputs of the last layer are the result, so outputs must "
+          "not be above hidden, got {} and {}, and residual must be false",
+          c.outputs, c.hidden);
+  check(c.model != "ga-mlp" || (c.readout == Readout::kMean && !hetero && !of_nodes),
+        "ga-mlp is a network for tasks on graphs with the readout \"mean\"");
+}
+
+}  // namespace egc::models

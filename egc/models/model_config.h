@@ -1,0 +1,91 @@
+// Everything that decides a network's shape, as one typed record. JSON in, JSON out; unknown keys
+// are refused.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "egc/graph/hetero_graph.h"
+#include "egc/kernels/aggregator.h"
+#include "egc/nn/egc_conv.h"
+
+namespace egc::models {
+
+enum class Task {
+  kGraphRegression,
+  kGraphClassification,
+  kGraphBinary,
+  kGraphSequence,
+  kNodeClassification,
+  kNodeClassificationHetero
+};
+
+// What turns the features of a node into `hidden` columns.
+enum class Encoder {
+  kNone,       // features go straight into the first layer
+  kLinear,     // of float features
+  kEmbedding,  // sum of one embedding per categorical feature
+  kAtom,       // the same, initialised as the Open Graph Benchmark's atom encoder
+  kAst         // the same, the last feature (the depth) clipped to its table
+};
+
+enum class Readout { kMean, kSum, kMax };
+
+// Where dropout acts; any of them together.
+struct DropoutAt {
+  bool encoder = false;     // after the encoder
+  bool conv_input = false;  // before every layer, not on the residual
+  bool activation = false;  // after every ReLU, before the residual
+  bool head = false;        // between the head's Linears
+  bool operator==(const DropoutAt&) const = default;
+};
+
+struct ModelConfig {
+  Task task = Task::kGraphRegression;
+  std::string model = "egc-s";  // a layer of nn/conv_table.h, or ga-mlp
+  int64_t hidden = 0;
+  int64_t layers = 4;
+  int64_t outputs = 1;  // values or classes (of each position of a sequence)
+
+  Encoder encoder = Encoder::kLinear;
+  int64_t features = 0;             // of a node, where they are floats
+  std::vector<int64_t> categories;  // of each feature, where they are categorical
+
+  std::optional<int64_t> heads;
+  std::optional<int64_t> bases;
+  std::optional<AggregatorSet> aggregators;
+  SelfLoops self_loops = SelfLoops::kSymnorm;  // the authors' experiments
+  nn::WeightActivation activation = nn::WeightActivation::kIdentity;
+  int64_t towers = 4;
+  double mean_log_degree = 1.0;  // PNA: of the training graphs
+
+  bool norm = true;      // batch norm after every layer
+  bool residual = true;  // around every layer
+  double dropout = 0;
+  DropoutAt dropout_at;
+  Readout readout = Readout::kMean;
+  int64_t sequence_length = 5;
+
+  // Heterogeneous tasks: the schema, which type is classified, and for each type the number of
+  // learned embeddings (0: it has features).
+  HeteroSchema schema;
+  std::string target_type;
+  std::vector<int64_t> embedded_nodes;
+
+  bool operator==(const ModelConfig&) const = default;
+};
+
+// `where` names the text in errors, for instance its file.
+ModelConfig parse_model_config(const std::string& json_text, const std::string& where);
+std::string to_json(const ModelConfig& config);
+
+// The "model" of a file configs/<dataset>/<model>.json.
+ModelConfig read_model_config(const std::string& path);
+
+// Throws unless the numbers make sense together. Parsing does it; code that fills a config by hand
+// may.
+void check_config(const ModelConfig& config);
+
+}  // namespace egc::models

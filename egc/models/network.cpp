@@ -1,0 +1,36 @@
+#include "egc/models/network.h"
+
+#include "egc/core/error.h"
+#include "egc/models/hetero_network.h"
+#include "egc/models/homogeneous_network.h"
+
+namespace egc::models {
+
+int64_t Network::num_parameters() const {
+  int64_t count = 0;
+  for (const at::Tensor& p : parameters()) count += p.numel();
+  return count;
+}
+
+std::shared_ptr<torch::nn::Module> Network::clone(
+    const c10::optional<torch::Device>& device) const {
+  check(!device.has_value() || device->is_cpu(), "Network: clones live on the CPU");
+  at::NoGradGuard no_grad;
+  const auto copy = make_network(config_);
+  const auto copy_all = [](auto from, auto to) {
+    for (auto& item : to) item.value().set_data(from[item.key()].detach().clone());
+  };
+  copy_all(named_parameters(), copy->named_parameters());
+  copy_all(named_buffers(), copy->named_buffers());
+  copy->train(is_training());
+  return copy;
+}
+
+std::shared_ptr<Network> make_network(const ModelConfig& config) {
+  check_config(config);
+  if (config.task == Task::kNodeClassificationHetero)
+    return std::make_shared<HeteroNetwork>(config);
+  return std::make_shared<HomogeneousNetwork>(config);
+}
+
+}  // namespace egc::models

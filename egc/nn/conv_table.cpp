@@ -1,0 +1,105 @@
+#include "egc/nn/conv_table.h"
+
+#include "egc/core/named_table.h"
+#include "egc/nn/gat_conv.h"
+#include "egc/nn/gatv2_conv.h"
+#include "egc/nn/gcn_conv.h"
+#include "egc/nn/gin_conv.h"
+#include "egc/nn/mlp_conv.h"
+#include "egc/nn/mpnn_conv.h"
+#include "egc/nn/pna_conv.h"
+#include "egc/nn/regc_conv.h"
+#include "egc/nn/rgcn_conv.h"
+#include "egc/nn/sage_conv.h"
+
+namespace egc::nn {
+namespace {
+
+using ConvPtr = std::shared_ptr<Conv>;
+using Factory = ConvPtr (*)(const ConvSpec&);
+
+template <class Layer>
+ConvPtr plain(const ConvSpec& s) {
+  return std::make_shared<Layer>(s.in_channels, s.out_channels);
+}
+
+ConvPtr egc_with(EgcConvOptions o, const ConvSpec& s) {
+  o.heads = s.heads.value_or(o.heads);
+  o.bases = s.bases.value_or(o.bases);
+  o.aggregators = s.aggregators.value_or(o.aggregators);
+  o.self_loops = s.self_loops;
+  o.activation = s.activation;
+  return std::make_shared<EgcConvImpl>(o);
+}
+ConvPtr egc_s(const ConvSpec& s) {
+  return egc_with(EgcConvOptions::egc_s(s.in_channels, s.out_channels), s);
+}
+ConvPtr egc_m(const ConvSpec& s) {
+  return egc_with(
+      EgcConvOptions::egc_m(s.in_channels, s.out_channels,
+                            {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean}),
+      s);
+}
+
+ConvPtr sage(const ConvSpec& s) {
+  const AggregatorSet a = s.aggregators.value_or(AggregatorSet{Aggregator::kMean});
+  check(a.size() == 1, "sage: one aggregator is needed, got {}", a.size());
+  return std::make_shared<SageConvImpl>(s.in_channels, s.out_channels, a[0]);
+}
+
+template <class Layer>
+ConvPtr attention(const ConvSpec& s) {
+  return std::make_shared<Layer>(s.in_channels, s.out_channels,
+                                 ops::AttentionShape{s.heads.value_or(8)});
+}
+
+template <Aggregator kAggregator>
+ConvPtr mpnn(const ConvSpec& s) {
+  return std::make_shared<MpnnConvImpl>(s.in_channels, s.out_channels, kAggregator, s.towers);
+}
+
+ConvPtr pna(const ConvSpec& s) {
+  return std::make_shared<PnaConvImpl>(s.in_channels, s.out_channels, s.mean_log_degree, s.towers);
+}
+
+ConvPtr rgcn(const ConvSpec& s) {
+  return std::make_shared<RgcnConvImpl>(s.in_channels, s.out_channels, s.schema);
+}
+
+ConvPtr regc(const ConvSpec& s) {
+  RegcConvOptions o(s.in_channels, s.out_channels);
+  o.heads = s.heads.value_or(o.heads);
+  o.bases = s.bases.value_or(o.bases);
+  o.aggregators = s.aggregators.value_or(o.aggregators);
+  o.schema = s.schema;
+  return std::make_shared<RegcConvImpl>(o);
+}
+
+// In the order of the paper's tables; what they do not have comes last.
+const NamedTable<Factory>& table() {
+  static const NamedTable<Factory> convs("layer", {{"gcn", &plain<GcnConvImpl>},
+                                                   {"gin", &plain<GinConvImpl>},
+                                                   {"sage", &sage},
+                                                   {"gat", &attention<GatConvImpl>},
+                                                   {"gatv2", &attention<Gatv2ConvImpl>},
+                                                   {"mpnn-sum", &mpnn<Aggregator::kAdd>},
+                                                   {"mpnn-max", &mpnn<Aggregator::kMax>},
+                                                   {"pna", &pna},
+                                                   {"egc-s", &egc_s},
+                                                   {"egc-m", &egc_m},
+                                                   {"egc", &egc_s},
+                                                   {"rgcn", &rgcn},
+                                                   {"regc", &regc},
+                                                   {"mlp", &plain<MlpConvImpl>}});
+  return convs;
+}
+
+}  // namespace
+
+std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec) {
+  return table().at(name)(spec);
+}
+
+std::vector<std::string_view> conv_names() { return table().names(); }
+
+}  // namespace egc::nn
