@@ -116,6 +116,17 @@ void for_each_aggregate(const ReferenceInput& in, F&& f) {
     }
 }
 
+void softmax(std::vector<double>& scores) {
+  if (scores.empty()) return;
+  const double greatest = *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (double& s : scores) sum += s = std::exp(s - greatest);
+  for (double& s : scores) s /= sum;
+}
+
+double leaky(double x, double slope) { return x > 0 ? x : slope * x; }
+double leaky_derivative(double x, double slope) { return x > 0 ? 1 : slope; }
+
 }  // namespace
 
 std::vector<double> reference_forward(const ReferenceInput& in) {
@@ -160,6 +171,114 @@ std::vector<double> reference_spmm(CsrView g, const double* x, int64_t columns) 
       for (int64_t c = 0; c < columns; ++c)
         out[i * columns + c] += n.weight * x[n.node * columns + c];
   return out;
+}
+
+ReferenceAttention reference_attention(const AttentionInput<double>& in, const double* bias,
+                                       const double* grad_out) {
+  const int64_t heads = in.heads;
+  const int64_t columns = in.columns();
+  ReferenceAttention r;
+  r.out.assign(in.graph.num_targets * columns, 0.0);
+  r.grad_values.assign(in.graph.num_sources * columns, 0.0);
+  if (in.is_v2()) {
+    r.grad_query.assign(in.graph.num_targets * columns, 0.0);
+    r.grad_attention.assign(columns, 0.0);
+  } else {
+    r.grad_source_score.assign(in.graph.num_sources * heads, 0.0);
+    r.grad_target_score.assign(in.graph.num_targets * heads, 0.0);
+  }
+  for (int64_t i = 0; i < in.graph.num_targets; ++i)
+    for (int64_t h = 0; h < heads; ++h) {
+      const std::vector<Neighbour> around = neighbours(in.graph, i, in.self_loops);
+      const auto column = [&](int64_t row, int64_t c) { return row * columns + h * in.width + c; };
+      std::vector<double> alpha(around.size(), 0.0);
+      for (size_t k = 0; k < around.size(); ++k) {
+        const int64_t j = around[k].node;
+        if (!in.is_v2())
+          alpha[k] =
+              leaky(in.source_score[j * heads + h] + in.target_score[i * heads + h], in.slope);
+        for (int64_t c = 0; in.is_v2() && c < in.width; ++c)
+          alpha[k] += in.attention[column(0, c)] *
+                      leaky(in.values[column(j, c)] + in.query[column(i, c)], in.slope);
+      }
+      softmax(alpha);
+      std::vector<double> grad_alpha(around.size(), 0.0);
+      double mean_grad = 0;  // the mean of grad_alpha, weighted by alpha
+      for (int64_t c = 0; c < in.width; ++c)
+        if (bias != nullptr) r.out[column(i, c)] = bias[column(0, c)];
+      for (size_t k = 0; k < around.size(); ++k) {
+        for (int64_t c = 0; c < in.width; ++c) {
+          r.out[column(i, c)] += alpha[k] * in.values[column(around[k].node, c)];
+          r.grad_values[column(around[k].node, c)] += alpha[k] * grad_out[column(i, c)];
+          grad_alpha[k] += grad_out[column(i, c)] * in.values[column(around[k].node, c)];
+        }
+        mean_grad += alpha[k] * grad_alpha[k];
+      }
+      for (size_t k = 0; k < around.size(); ++k) {
+        const int64_t j = around[k].node;
+        const double grad_score = alpha[k] * (grad_alpha[k] - mean_grad);
+        if (!in.is_v2()) {
+          const double sum = in.source_score[j * heads + h] + in.target_score[i * heads + h];
+          r.grad_source_score[j * heads + h] += grad_score * leaky_derivative(sum, in.slope);
+          r.grad_target_score[i * heads + h] += grad_score * leaky_derivative(sum, in.slope);
+        }
+        for (int64_t c = 0; in.is_v2() && c < in.width; ++c) {
+          const double sum = in.values[column(j, c)] + in.query[column(i, c)];
+          const double through =
+              grad_score * in.attention[column(0, c)] * leaky_derivative(sum, in.slope);
+          r.grad_values[column(j, c)] += through;
+          r.grad_query[column(i, c)] += through;
+          r.grad_attention[column(0, c)] += grad_score * leaky(sum, in.slope);
+        }
+      }
+    }
+  return r;
+}
+
+ReferenceNormAct reference_norm_act(const ReferenceNormActInput& in) {
+  const auto count = static_cast<double>(in.rows);
+  ReferenceNormAct r;
+  r.y.assign(in.rows * in.columns, 0.0);
+  r.grad_x.assign(in.rows * in.columns, 0.0);
+  for (int64_t c = 0; c < in.columns; ++c) {
+    std::vector<double> x;
+    for (int64_t i = 0; i < in.rows; ++i) x.push_back(in.x[i * in.columns + c]);
+    const double mean = in.mean != nullptr ? in.mean[c] : mean_of(x);
+    const double variance = in.variance != nullptr ? in.variance[c] : var_of(x);
+    const double inv_std = 1.0 / std::sqrt(variance + kNormEpsilon);
+    std::vector<double> grad_normal(in.rows);  // of (x - mean) * inv_std, or of x
+    double grad_weight = 0;
+    double grad_bias = 0;
+    double grad_mean = 0;
+    double grad_variance = 0;
+    for (int64_t i = 0; i < in.rows; ++i) {
+      const int64_t at = i * in.columns + c;
+      const double normal = (x[i] - mean) * inv_std;
+      const double before = in.weight == nullptr ? x[i] : normal * in.weight[c] + in.bias[c];
+      const double passes = in.relu && before <= 0 ? 0.0 : 1.0;
+      const double keep = in.keep != nullptr ? in.keep[at] : 1.0;
+      r.y[at] = passes * before * keep + (in.residual != nullptr ? in.residual[at] : 0.0);
+      const double grad_before = in.grad_y[at] * keep * passes;
+      grad_normal[i] = grad_before;
+      if (in.weight == nullptr) continue;
+      grad_weight += grad_before * normal;
+      grad_bias += grad_before;
+      grad_normal[i] = grad_before * in.weight[c];
+      grad_mean -= grad_normal[i] * inv_std;
+      grad_variance -= 0.5 * grad_normal[i] * (x[i] - mean) * inv_std * inv_std * inv_std;
+    }
+    for (int64_t i = 0; i < in.rows; ++i) {
+      double& grad_x = r.grad_x[i * in.columns + c];
+      grad_x = grad_normal[i] * (in.weight != nullptr ? inv_std : 1.0);
+      if (in.weight != nullptr && in.mean == nullptr)  // mean and variance depend on x too
+        grad_x += grad_mean / count + grad_variance * 2.0 * (x[i] - mean) / count;
+    }
+    r.mean.push_back(mean);
+    r.variance.push_back(variance);
+    r.grad_weight.push_back(grad_weight);
+    r.grad_bias.push_back(grad_bias);
+  }
+  return r;
 }
 
 }  // namespace egc::kernels

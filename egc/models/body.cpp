@@ -2,6 +2,7 @@
 
 #include "egc/core/error.h"
 #include "egc/nn/conv_table.h"
+#include "egc/nn/group.h"
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/norm_act.h"
 
@@ -27,10 +28,10 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
 }  // namespace
 
 ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
-  const auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
+  const auto list = register_module("blocks", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < config_.layers; ++k) {
     const auto inner =
-        list->register_module(std::to_string(k), std::make_shared<torch::nn::Module>());
+        list->register_module(std::to_string(k), std::make_shared<nn::Group>());
     Block block;
     block.conv = nn::make_conv(config_.model, conv_spec(config_, k));
     inner->register_module("conv", nn::as_module(block.conv));
@@ -62,8 +63,8 @@ at::Tensor ConvBody::forward(at::Tensor x, const Csr& graph) {
 }
 
 GaMlpBody::GaMlpBody(const ModelConfig& config) : config_(config) {
-  const auto linears = register_module("linears", std::make_shared<torch::nn::Module>());
-  const auto norms = register_module("norms", std::make_shared<torch::nn::Module>());
+  const auto linears = register_module("linears", std::make_shared<nn::Group>());
+  const auto norms = register_module("norms", std::make_shared<nn::Group>());
   const int64_t sizes[] = {(config_.layers + 1) * config_.hidden, config_.hidden,
                            config_.hidden / 2};
   check(sizes[2] >= 1, "ga-mlp: hidden must be at least 2, got {}", config_.hidden);

@@ -1,6 +1,7 @@
 #include "egc/models/head.h"
 
 #include "egc/core/error.h"
+#include "egc/nn/group.h"
 #include "egc/ops/linear.h"
 
 namespace egc::models {
@@ -9,7 +10,7 @@ MlpHead::MlpHead(std::vector<int64_t> sizes, double dropout)
     : mlp_(register_module("mlp", nn::Mlp(std::move(sizes), dropout))) {}
 
 SequenceHead::SequenceHead(int64_t width, int64_t positions, int64_t outputs) : outputs_(outputs) {
-  const auto list = register_module("positions", std::make_shared<torch::nn::Module>());
+  const auto list = register_module("positions", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < positions; ++k)
     linears_.push_back(list->register_module(std::to_string(k), nn::Linear(width, outputs)));
 }

@@ -4,13 +4,14 @@
 
 #include "egc/core/error.h"
 #include "egc/nn/conv_table.h"
+#include "egc/nn/group.h"
 #include "egc/nn/parameter.h"
 #include "egc/ops/norm_act.h"
 
 namespace egc::models {
 
 HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
-  const auto embeddings = register_module("embeddings", std::make_shared<torch::nn::Module>());
+  const auto embeddings = register_module("embeddings", std::make_shared<nn::Group>());
   for (size_t t = 0; t < c.schema.node_types.size(); ++t) {
     if (c.schema.node_types[t] == c.target_type) target_ = static_cast<int64_t>(t);
     embeddings_.emplace_back();
@@ -20,7 +21,7 @@ HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
     at::NoGradGuard no_grad;
     torch::nn::init::xavier_uniform_(embeddings_.back());
   }
-  const auto list = register_module("convs", std::make_shared<torch::nn::Module>());
+  const auto list = register_module("convs", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < c.layers; ++k) {
     const bool last = k + 1 == c.layers;
     nn::ConvSpec spec;

@@ -3,6 +3,7 @@
 #include "egc/core/error.h"
 #include "egc/models/hetero_network.h"
 #include "egc/models/homogeneous_network.h"
+#include "egc/nn/group.h"
 
 namespace egc::models {
 
@@ -15,15 +16,14 @@ int64_t Network::num_parameters() const {
 std::shared_ptr<torch::nn::Module> Network::clone(
     const c10::optional<torch::Device>& device) const {
   check(!device.has_value() || device->is_cpu(), "Network: clones live on the CPU");
-  at::NoGradGuard no_grad;
   const auto copy = make_network(config_);
-  const auto copy_all = [](auto from, auto to) {
-    for (auto& item : to) item.value().set_data(from[item.key()].detach().clone());
-  };
-  copy_all(named_parameters(), copy->named_parameters());
-  copy_all(named_buffers(), copy->named_buffers());
+  nn::copy_state(*this, *copy);
   copy->train(is_training());
   return copy;
+}
+
+void Network::clone_(torch::nn::Module& other, const c10::optional<torch::Device>&) {
+  nn::copy_state(other, *this);
 }
 
 std::shared_ptr<Network> make_network(const ModelConfig& config) {

@@ -37,6 +37,9 @@ class Network : public torch::nn::Module {
   explicit Network(ModelConfig config) : config_(std::move(config)) {}
 
  private:
+  // What a cloned module around this one calls.
+  void clone_(torch::nn::Module& other, const c10::optional<torch::Device>& device) override;
+
   ModelConfig config_;
 };
 

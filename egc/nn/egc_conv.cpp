@@ -7,6 +7,7 @@
 
 #include "egc/core/named_table.h"
 #include "egc/engine/slice_layout.h"
+#include "egc/nn/group.h"
 #include "egc/nn/parameter.h"
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/linear_pair.h"
@@ -48,7 +49,7 @@ void EgcConvImpl::reset() {
   const int64_t columns = o.bases * (o.out_channels / o.heads);
   const int64_t weights = o.heads * o.aggregators.size() * o.bases;
   const auto linear = [&](const char* name) {
-    return register_module(name, std::make_shared<torch::nn::Module>());
+    return register_module(name, std::make_shared<Group>());
   };
   const auto bases_lin = linear("bases_lin");
   const auto comb_lin = linear("comb_lin");

@@ -1,6 +1,7 @@
 #include "egc/nn/mlp.h"
 
 #include "egc/core/error.h"
+#include "egc/nn/group.h"
 
 namespace egc::nn {
 
@@ -13,8 +14,8 @@ void MlpImpl::reset() {
   check(sizes_.size() >= 2, "Mlp: at least two sizes are needed, got {}", sizes_.size());
   linears_.clear();
   norms_.clear();
-  const auto linears = register_module("linears", std::make_shared<torch::nn::Module>());
-  const auto norms = register_module("norms", std::make_shared<torch::nn::Module>());
+  const auto linears = register_module("linears", std::make_shared<Group>());
+  const auto norms = register_module("norms", std::make_shared<Group>());
   for (size_t k = 0; k + 1 < sizes_.size(); ++k) {
     linears_.push_back(
         linears->register_module(std::to_string(k), Linear(sizes_[k], sizes_[k + 1])));

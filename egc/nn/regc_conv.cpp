@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "egc/nn/group.h"
 #include "egc/ops/fused_aggregate.h"
 
 namespace egc::nn {
@@ -34,11 +35,11 @@ void RegcConvImpl::reset() {
   root_combs.clear();
   const int64_t columns = o.bases * (o.out_channels / o.heads);
   bases_lin = register_module("bases_lin", Linear(o.in_channels, columns, /*has_bias=*/false));
-  const auto relations = register_module("rel_combs", std::make_shared<torch::nn::Module>());
+  const auto relations = register_module("rel_combs", std::make_shared<Group>());
   for (const auto& r : schema_.relations)
     rel_combs.push_back(relations->register_module(
         r.name, Linear(o.in_channels, o.heads * o.aggregators.size() * o.bases)));
-  const auto roots = register_module("root_combs", std::make_shared<torch::nn::Module>());
+  const auto roots = register_module("root_combs", std::make_shared<Group>());
   for (const std::string& type : schema_.node_types)
     root_combs.push_back(roots->register_module(type, Linear(o.in_channels, o.heads * o.bases)));
   reset_parameters();

@@ -1,5 +1,7 @@
 #include "egc/nn/relational_conv.h"
 
+#include "egc/ops/norm_act.h"
+
 namespace egc::nn {
 
 std::vector<at::Tensor> RelationalConv::forward(const std::vector<at::Tensor>& x,
@@ -19,8 +21,7 @@ std::vector<at::Tensor> RelationalConv::forward(const std::vector<at::Tensor>& x
 at::Tensor RelationalConv::forward_homogeneous(const at::Tensor& x, const Csr& graph,
                                                const ops::EpilogueTensors& epilogue) {
   check_conv_input(layer_, x, graph, in_channels_);
-  check(epilogue.empty(), "{}: no epilogue is folded into relational layers", layer_);
-  return forward({x}, HeteroGraph::homogeneous(graph))[0];
+  return ops::apply_epilogue(forward({x}, HeteroGraph::homogeneous(graph))[0], epilogue);
 }
 
 }  // namespace egc::nn

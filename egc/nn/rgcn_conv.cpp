@@ -1,5 +1,6 @@
 #include "egc/nn/rgcn_conv.h"
 
+#include "egc/nn/group.h"
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/linear.h"
 
@@ -15,10 +16,10 @@ RgcnConvImpl::RgcnConvImpl(int64_t in_channels, int64_t out_channels, HeteroSche
 void RgcnConvImpl::reset() {
   rel_lins.clear();
   root_lins.clear();
-  const auto relations = register_module("rel_lins", std::make_shared<torch::nn::Module>());
+  const auto relations = register_module("rel_lins", std::make_shared<Group>());
   for (const auto& r : schema_.relations)
     rel_lins.push_back(relations->register_module(r.name, Linear(in_, out_, /*has_bias=*/false)));
-  const auto roots = register_module("root_lins", std::make_shared<torch::nn::Module>());
+  const auto roots = register_module("root_lins", std::make_shared<Group>());
   for (const std::string& type : schema_.node_types)
     root_lins.push_back(roots->register_module(type, Linear(in_, out_)));
 }

@@ -1,6 +1,7 @@
 #include "egc/nn/towers.h"
 
 #include "egc/core/error.h"
+#include "egc/nn/group.h"
 #include "egc/ops/linear.h"
 
 namespace egc::nn {
@@ -15,12 +16,12 @@ Towers make_towers(const char* layer, int64_t in_channels, int64_t out_channels,
 
 std::vector<Linear> register_towers(torch::nn::Module& parent, const char* name, int64_t count,
                                     int64_t in, int64_t out, bool nested) {
-  const auto list = parent.register_module(name, std::make_shared<torch::nn::Module>());
+  const auto list = parent.register_module(name, std::make_shared<Group>());
   std::vector<Linear> towers;
   for (int64_t t = 0; t < count; ++t) {
     const std::string index = std::to_string(t);
     if (nested) {
-      const auto inner = list->register_module(index, std::make_shared<torch::nn::Module>());
+      const auto inner = list->register_module(index, std::make_shared<Group>());
       towers.push_back(inner->register_module("0", Linear(in, out)));
     } else {
       towers.push_back(list->register_module(index, Linear(in, out)));

@@ -182,4 +182,18 @@ at::Tensor relu_dropout(const at::Tensor& x, double p, bool training) {
   return run(x, saved, {}, {}, {});
 }
 
+at::Tensor apply_epilogue(const at::Tensor& y, const EpilogueTensors& epilogue) {
+  if (epilogue.empty()) return y;
+  check_matrix("epilogue", y);
+  const at::Tensor input = y.contiguous();
+  at::Tensor out = empty_buffer(y.sizes(), y.options());
+  with_type(y.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const Epilogue<T> e = borrow<T>(epilogue, y.size(0), y.size(1), y.requires_grad());
+    norm_act_forward(e.op, y.size(0), y.size(1), static_cast<const T*>(input.data_ptr<T>()),
+                     e.residual, out.data_ptr<T>());
+  });
+  return out;
+}
+
 }  // namespace egc::ops

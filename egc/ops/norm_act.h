@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "egc/ops/epilogue.h"
+
 namespace egc::ops {
 
 struct BatchNormTensors {
@@ -26,5 +28,8 @@ at::Tensor batch_norm_act(const at::Tensor& x, const BatchNormTensors& norm, boo
 // Dropout alone, scaled up by 1 / (1 - p), or after a ReLU.
 at::Tensor dropout(const at::Tensor& x, double p, bool training);
 at::Tensor relu_dropout(const at::Tensor& x, double p, bool training);
+
+// An epilogue over a finished matrix, for operators that cannot fold it in.
+at::Tensor apply_epilogue(const at::Tensor& y, const EpilogueTensors& epilogue);
 
 }  // namespace egc::ops

@@ -1,0 +1,600 @@
+// Configurations: every field survives JSON, and what makes no sense is refused with a reason.
+#include "egc/models/model_config.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/core/expect_error.h"
+
+namespace egc {
+namespace {
+
+using models::check_config;
+using models::DropoutAt;
+using models::Encoder;
+using models::ModelConfig;
+using models::parse_model_config;
+using models::read_model_config;
+using models::Readout;
+using models::Task;
+using models::to_json;
+using testing::expect_error;
+using Json = nlohmann::ordered_json;
+using Change = std::function<void(ModelConfig&)>;
+
+constexpr const char* kWhere = "somewhere.json";
+
+ModelConfig on_graphs() {
+  ModelConfig c;
+  c.hidden = 16;
+  c.features = 3;
+  return c;
+}
+
+ModelConfig on_nodes() {
+  ModelConfig c = on_graphs();
+  c.task = Task::kNodeClassification;
+  c.outputs = 5;
+  return c;
+}
+
+ModelConfig hetero() {
+  ModelConfig c = on_graphs();
+  c.task = Task::kNodeClassificationHetero;
+  c.model = "regc";
+  c.encoder = Encoder::kNone;
+  c.schema = {{"author", "paper"}, {{"writes", 0, 1}, {"cites", 1, 1}}};
+  c.target_type = "paper";
+  c.embedded_nodes = {7, 0};
+  return c;
+}
+
+Json json_of(const ModelConfig& config) { return Json::parse(to_json(config)); }
+
+ModelConfig changed(ModelConfig config, const Change& change) {
+  change(config);
+  return config;
+}
+
+TEST(ModelConfig, TheExamplesAreGoodWhenNothingIsWrong) {
+  for (const ModelConfig& c : {on_graphs(), on_nodes(), hetero()}) {
+    EXPECT_NO_THROW(check_config(c));
+    EXPECT_EQ(parse_model_config(to_json(c), kWhere), c);
+  }
+}
+
+struct FieldChange {
+  const char* field;  // its key in JSON
+  ModelConfig base;
+  Change change;
+};
+
+std::vector<FieldChange> field_changes() {
+  return {
+      {"task", on_graphs(), [](auto& c) { c.task = Task::kGraphClassification; }},
+      {"task", on_graphs(), [](auto& c) { c.task = Task::kGraphBinary; }},
+      {"task", on_graphs(), [](auto& c) { c.task = Task::kGraphSequence; }},
+      {"task", on_graphs(), [](auto& c) { c.task = Task::kNodeClassification; }},
+      {"model", on_graphs(), [](auto& c) { c.model = "ga-mlp"; }},
+      {"hidden", on_graphs(), [](auto& c) { c.hidden = std::numeric_limits<int64_t>::max(); }},
+      {"layers", on_graphs(), [](auto& c) { c.layers = 1; }},
+      {"outputs", on_graphs(), [](auto& c) { c.outputs = 9; }},
+      {"encoder", on_nodes(),
+       [](auto& c) {
+         c.encoder = Encoder::kNone;
+         c.residual = false;
+       }},
+      {"encoder", on_graphs(),
+       [](auto& c) {
+         c.encoder = Encoder::kEmbedding;
+         c.features = 0;
+         c.categories = {4};
+       }},
+      {"encoder", on_graphs(),
+       [](auto& c) {
+         c.encoder = Encoder::kAtom;
+         c.features = 0;
+         c.categories = {1, 2};
+       }},
+      {"encoder", on_graphs(),
+       [](auto& c) {
+         c.encoder = Encoder::kAst;
+         c.features = 0;
+         c.categories = {3, 2, 1};
+       }},
+      {"features", on_graphs(), [](auto& c) { c.features = 1; }},
+      {"categories", on_graphs(),
+       [](auto& c) {
+         c.encoder = Encoder::kAtom;
+         c.features = 0;
+         c.categories = {7, 1, 119};
+       }},
+      {"heads", on_graphs(), [](auto& c) { c.heads = 2; }},
+      {"bases", on_graphs(), [](auto& c) { c.bases = 3; }},
+      {"aggregators", on_graphs(),
+       [](auto& c) {
+         c.aggregators = AggregatorSet{Aggregator::kStd, Aggregator::kAdd, Aggregator::kSymnorm,
+                                       Aggregator::kMax, Aggregator::kMean, Aggregator::kVar,
+                                       Aggregator::kMin};
+       }},
+      {"self_loops", on_graphs(), [](auto& c) { c.self_loops = SelfLoops::kNone; }},
+      {"self_loops", on_graphs(), [](auto& c) { c.self_loops = SelfLoops::kAll; }},
+      {"activation", on_graphs(), [](auto& c) { c.activation = nn::WeightActivation::kSoftmax; }},
+      {"activation", on_graphs(), [](auto& c) { c.activation = nn::WeightActivation::kSigmoid; }},
+      {"activation", on_graphs(), [](auto& c) { c.activation = nn::WeightActivation::kHardtanh; }},
+      {"towers", on_graphs(), [](auto& c) { c.towers = 2; }},
+      // Neither has a short decimal form.
+      {"mean_log_degree", on_graphs(), [](auto& c) { c.mean_log_degree = std::log(3.0); }},
+      {"mean_log_degree", on_graphs(),
+       [](auto& c) { c.mean_log_degree = std::numeric_limits<double>::denorm_min(); }},
+      {"norm", on_graphs(), [](auto& c) { c.norm = false; }},
+      {"residual", on_graphs(), [](auto& c) { c.residual = false; }},
+      {"dropout", on_graphs(), [](auto& c) { c.dropout = std::nextafter(1.0, 0.0); }},
+      {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.encoder = true; }},
+      {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.conv_input = true; }},
+      {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.activation = true; }},
+      {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.head = true; }},
+      {"dropout_at", on_graphs(),
+       [](auto& c) {
+         c.dropout_at = {true, true, true, true};
+       }},
+      {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kSum; }},
+      {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kMax; }},
+      {"sequence_length", on_graphs(), [](auto& c) { c.sequence_length = 1; }},
+      {"node_types", hetero(),
+       [](auto& c) {
+         c.schema.node_types[0] = "\xC3\xA9 \"quoted\" \\ \n";
+       }},
+      {"relations", hetero(), [](auto& c) { std::swap(c.schema.relations[0].source,
+                                                      c.schema.relations[0].target); }},
+      {"relations", hetero(), [](auto& c) { c.schema.relations.clear(); }},
+      {"target_type", hetero(), [](auto& c) { c.target_type = "author"; }},
+      {"embedded_nodes", hetero(),
+       [](auto& c) {
+         c.embedded_nodes = {0, std::numeric_limits<int64_t>::max()};
+       }},
+  };
+}
+
+TEST(ModelConfig, EveryFieldComesBack) {
+  std::set<std::string> seen;
+  for (const FieldChange& f : field_changes()) {
+    const ModelConfig config = changed(f.base, f.change);
+    ASSERT_NE(config, f.base) << f.field;
+    const std::string text = to_json(config);
+    EXPECT_EQ(parse_model_config(text, kWhere), config) << text;
+    EXPECT_EQ(to_json(parse_model_config(text, kWhere)), text);
+    // The change is in that field of the text, so the key is what the table says.
+    const Json now = json_of(config);
+    const Json before = json_of(f.base);
+    EXPECT_NE(now.value(f.field, Json()), before.value(f.field, Json())) << f.field;
+    seen.insert(f.field);
+  }
+  // A field that is new and not in the table shows here.
+  for (const ModelConfig& c : {on_graphs(), hetero()})
+    for (const auto& [key, value] : json_of(c).items()) EXPECT_TRUE(seen.contains(key)) << key;
+}
+
+TEST(ModelConfig, WhatIsNotGivenHasItsDefault) {
+  const ModelConfig c = parse_model_config(R"({"hidden":8,"features":2})", kWhere);
+  ModelConfig expected;
+  expected.hidden = 8;
+  expected.features = 2;
+  EXPECT_EQ(c, expected);
+  EXPECT_EQ(c.model, "egc-s");
+  EXPECT_EQ(c.dropout_at, DropoutAt{});
+}
+
+TEST(ModelConfig, EveryModelIsKnown) {
+  for (const char* model : {"gcn", "gin", "sage", "gat", "gatv2", "mpnn-sum", "mpnn-max", "pna",
+                            "egc-s", "egc-m", "egc", "rgcn", "regc", "mlp", "ga-mlp"})
+    EXPECT_NO_THROW(check_config(changed(on_graphs(), [&](auto& c) { c.model = model; }))) << model;
+}
+
+TEST(ModelConfig, UnknownKeysAreListedWithTheKnown) {
+  expect_error(ErrorKind::kUsage,
+               {kWhere, "unknown key \"hiden\"",
+                "known: task, model, hidden, layers, outputs, encoder, features, categories, heads, "
+                "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
+                "residual, dropout, dropout_at, readout, sequence_length, node_types, relations, "
+                "target_type, embedded_nodes"},
+               [] { parse_model_config(R"({"hidden":8,"features":2,"hiden":8})", kWhere); });
+}
+
+TEST(ModelConfig, RepeatedKeysAreRefused) {
+  expect_error(ErrorKind::kUsage, {kWhere, "\"hidden\" twice"}, [] {
+    parse_model_config(R"({"hidden":8,"features":2,"hidden":8})", kWhere);
+  });
+}
+
+TEST(ModelConfig, WhatIsNoObjectIsRefused) {
+  for (const char* text : {"", "{", "[]", "null", "3", "\"x\"", "{} {}"})
+    expect_error(ErrorKind::kUsage, {kWhere, "JSON"}, [&] { parse_model_config(text, kWhere); });
+}
+
+// One key of a good configuration replaced.
+void expect_refused(const char* key, const Json& value, std::initializer_list<std::string> parts,
+                    const ModelConfig& base = on_graphs()) {
+  Json json = json_of(base);
+  json[key] = value;
+  SCOPED_TRACE(fmt::format("{}: {}", key, value.dump()));
+  expect_error(ErrorKind::kUsage, parts, [&] { parse_model_config(json.dump(), kWhere); });
+}
+
+TEST(ModelConfig, WrongTypesNameTheKey) {
+  for (const char* key : {"hidden", "layers", "outputs", "features", "towers", "sequence_length",
+                          "heads", "bases"})
+    for (const Json& value : {Json("8"), Json(8.0), Json(nullptr), Json(true), Json::array({8}),
+                              Json(uint64_t{1} << 63)})
+      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "whole number", value.dump()});
+  for (const char* key : {"mean_log_degree", "dropout"})
+    for (const Json& value : {Json("0"), Json(nullptr), Json(false), Json::array({0.5})})
+      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "number", value.dump()});
+  for (const char* key : {"norm", "residual"})
+    for (const Json& value : {Json("true"), Json(nullptr), Json(1)})
+      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "true or false"});
+  for (const char* key :
+       {"task", "model", "encoder", "self_loops", "activation", "readout", "target_type"})
+    for (const Json& value : {Json(1), Json(nullptr), Json::array({"mean"})})
+      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "a text"});
+  for (const char* key : {"aggregators", "dropout_at", "node_types"})
+    for (const Json& value : {Json("mean"), Json(nullptr), Json::array({1})})
+      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "list of texts"});
+  for (const char* key : {"categories", "embedded_nodes"})
+    for (const Json& value : {Json(1), Json(nullptr), Json::array({"1"}), Json::array({1.5})})
+      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "list of whole numbers"});
+  for (const Json& value : {Json("r"), Json(nullptr), Json::array({"r", "author", "paper"})})
+    expect_refused("relations", value, {kWhere, "\"relations\"", "list of lists of texts"},
+                   hetero());
+}
+
+// Were it a negative number it would be something else than what was written.
+TEST(ModelConfig, NumbersBeyond64BitsAreRefusedInLists) {
+  for (const char* key : {"categories", "embedded_nodes"})
+    expect_refused(key, Json::array({uint64_t{1} << 63}),
+                   {kWhere, fmt::format("\"{}\"", key), "list of whole numbers"});
+}
+
+TEST(ModelConfig, WrongNamesListTheKnown) {
+  expect_refused("task", "regression",
+                 {"unknown task \"regression\"",
+                  "known: graph-regression, graph-classification, graph-binary, graph-sequence, "
+                  "node-classification, node-classification-hetero"});
+  expect_refused("model", "egcs",
+                 {kWhere, "unknown model \"egcs\"",
+                  "known: gcn, gin, sage, gat, gatv2, mpnn-sum, mpnn-max, pna, egc-s, egc-m, egc, "
+                  "rgcn, regc, mlp, ga-mlp"});
+  expect_refused("encoder", "Linear",
+                 {"unknown encoder \"Linear\"", "known: none, linear, embedding, atom, ast"});
+  expect_refused("self_loops", "", {"\"\"", "known: all, symnorm, none"});
+  expect_refused("activation", "relu",
+                 {"\"relu\"", "known: identity, softmax, sigmoid, hardtanh"});
+  expect_refused("readout", "min", {"unknown readout \"min\"", "known: mean, sum, max"});
+  expect_refused("aggregators", {"mean", "mx"},
+                 {"unknown aggregator \"mx\"", "known: add, mean, symnorm, max, min, var, std"});
+  expect_refused("aggregators", Json::array(), {"at least one"});
+  expect_refused("aggregators", {"mean", "mean"}, {"\"mean\" came twice"});
+  expect_refused("aggregators", {"add", "sum"}, {"\"add\" came twice"});
+  expect_refused("dropout_at", {"head", "tail"},
+                 {kWhere, "\"dropout_at\"", "\"tail\"",
+                  "known: encoder, conv-input, activation, head"});
+}
+
+// Which of many files is wrong must be known for every mistake.
+TEST(ModelConfig, WrongNamesNameThePlace) {
+  for (const char* key : {"task", "encoder", "self_loops", "activation", "readout"})
+    expect_refused(key, "nonsense", {kWhere, "nonsense"});
+  expect_refused("aggregators", {"nonsense"}, {kWhere, "nonsense"});
+  expect_refused("aggregators", Json::array(), {kWhere, "at least one"});
+}
+
+TEST(ModelConfig, RelationsAreChecked) {
+  const auto refused = [](const Json& relations, std::initializer_list<std::string> parts) {
+    expect_refused("relations", relations, parts, hetero());
+  };
+  refused({{"writes", "author"}}, {kWhere, "\"relations\"", "[name, source type, target type]"});
+  refused({{"writes", "author", "paper", "x"}}, {kWhere, "[name, source type, target type]"});
+  refused({Json::array()}, {kWhere, "[name, source type, target type]"});
+  refused({{"writes", "author", "papers"}}, {kWhere, "\"papers\"", "none of node_types"});
+  refused({{"a", "paper", "paper"}, {"a", "paper", "author"}}, {kWhere, "\"a\" came twice"});
+  refused({{"a.b", "paper", "paper"}}, {kWhere, "dot", "\"a.b\""});
+  refused({{"", "paper", "paper"}}, {kWhere, "empty"});
+}
+
+TEST(ModelConfig, TheOrderOfKeysDoesNotMatter) {
+  const Json json = json_of(hetero());
+  std::vector<std::pair<std::string, Json>> items;
+  for (const auto& [key, value] : json.items()) items.emplace_back(key, value);
+  Json reversed = Json::object();
+  for (auto it = items.rbegin(); it != items.rend(); ++it) reversed[it->first] = it->second;
+  EXPECT_EQ(parse_model_config(reversed.dump(), kWhere), hetero());
+}
+
+struct Rule {
+  const char* name;
+  ModelConfig base;
+  Change break_it;
+  const char* part;
+};
+
+std::vector<Rule> rules() {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const double nan = std::nan("");
+  const auto categorical = [] {
+    ModelConfig c = on_graphs();
+    c.encoder = Encoder::kEmbedding;
+    c.features = 0;
+    c.categories = {3};
+    return c;
+  };
+  const auto bare = [] {
+    ModelConfig c = on_nodes();
+    c.encoder = Encoder::kNone;
+    c.residual = false;
+    return c;
+  };
+  const auto ga_mlp = [] {
+    ModelConfig c = on_graphs();
+    c.model = "ga-mlp";
+    return c;
+  };
+  return {
+      {"Model", on_graphs(), [](auto& c) { c.model = ""; }, "unknown model \"\"; known: gcn"},
+      {"Hidden", on_graphs(), [](auto& c) { c.hidden = 0; }, "at least 1, got 0, 4, 1, 4 and 5"},
+      {"HiddenLeast", on_graphs(), [](auto& c) { c.hidden = kLeast; }, "at least 1"},
+      {"Layers", on_graphs(), [](auto& c) { c.layers = 0; }, "at least 1, got 16, 0, 1, 4 and 5"},
+      {"Outputs", on_graphs(), [](auto& c) { c.outputs = -1; },
+       "at least 1, got 16, 4, -1, 4 and 5"},
+      {"Towers", on_graphs(), [](auto& c) { c.towers = 0; }, "at least 1, got 16, 4, 1, 0 and 5"},
+      {"SequenceLength", on_graphs(), [](auto& c) { c.sequence_length = 0; },
+       "at least 1, got 16, 4, 1, 4 and 0"},
+      {"DropoutNegative", on_graphs(), [](auto& c) { c.dropout = -1e-9; },
+       "dropout must be in [0, 1), got -1e-09"},
+      {"DropoutOne", on_graphs(), [](auto& c) { c.dropout = 1; }, "dropout must be in [0, 1)"},
+      {"DropoutNan", on_graphs(), [=](auto& c) { c.dropout = nan; }, "dropout must be in [0, 1)"},
+      {"MeanLogDegreeZero", on_graphs(), [](auto& c) { c.mean_log_degree = 0; },
+       "mean_log_degree must be positive, got 0"},
+      {"MeanLogDegreeNegative", on_graphs(), [](auto& c) { c.mean_log_degree = -1; },
+       "mean_log_degree must be positive, got -1"},
+      {"MeanLogDegreeNan", on_graphs(), [=](auto& c) { c.mean_log_degree = nan; },
+       "mean_log_degree must be positive"},
+      {"Heads", on_graphs(), [](auto& c) { c.heads = 0; }, "heads and bases must be at least 1"},
+      {"HeadsLeast", on_graphs(), [](auto& c) { c.heads = kLeast; },
+       "heads and bases must be at least 1"},
+      {"Bases", on_graphs(), [](auto& c) { c.bases = -2; },
+       "heads and bases must be at least 1, got -2"},
+      {"FloatsWithoutFeatures", on_graphs(), [](auto& c) { c.features = 0; },
+       "takes float features: features must be at least 1"},
+      {"FloatsWithCategories", on_graphs(), [](auto& c) { c.categories = {1}; },
+       "takes float features"},
+      {"NoneWithoutFeatures", bare(), [](auto& c) { c.features = 0; }, "takes float features"},
+      {"CategoriesMissing", categorical(), [](auto& c) { c.categories = {}; },
+       "takes categorical features: categories must be given"},
+      {"CategoriesWithFeatures", categorical(), [](auto& c) { c.features = 3; },
+       "takes categorical features"},
+      {"AtomWithFeatures", categorical(),
+       [](auto& c) {
+         c.encoder = Encoder::kAtom;
+         c.features = 1;
+       },
+       "takes categorical features"},
+      {"AstWithoutCategories", categorical(),
+       [](auto& c) {
+         c.encoder = Encoder::kAst;
+         c.categories = {};
+       },
+       "takes categorical features"},
+      {"CategoriesZero", categorical(),
+       [](auto& c) {
+         c.categories = {3, 0};
+       },
+       "categories must be at least 1, got 0"},
+      {"CategoriesNegative", categorical(),
+       [](auto& c) {
+         c.categories = {-5, 3};
+       },
+       "categories must be at least 1, got -5"},
+      // the heterogeneous task
+      {"NoTypes", hetero(), [](auto& c) { c.schema = {}; }, "at least one node type"},
+      {"TypeTwice", hetero(), [](auto& c) { c.schema.node_types[1] = "author"; }, "came twice"},
+      {"RelationOutside", hetero(), [](auto& c) { c.schema.relations[0].target = 2; },
+       "must join node types 0 to 1"},
+      {"HeteroModel", hetero(), [](auto& c) { c.model = "egc-s"; },
+       "takes the models rgcn and regc, got egc-s"},
+      {"HeteroGaMlp", hetero(), [](auto& c) { c.model = "ga-mlp"; }, "takes the models rgcn"},
+      {"HeteroEncoder", hetero(), [](auto& c) { c.encoder = Encoder::kLinear; },
+       "takes the encoder \"none\""},
+      {"EmbeddedTooFew", hetero(), [](auto& c) { c.embedded_nodes = {1}; },
+       "each of the 2 node types, got 1"},
+      {"EmbeddedTooMany", hetero(),
+       [](auto& c) {
+         c.embedded_nodes = {1, 0, 0};
+       },
+       "each of the 2 node types, got 3"},
+      {"EmbeddedNegative", hetero(),
+       [](auto& c) {
+         c.embedded_nodes = {0, -1};
+       },
+       "embedded_nodes must not be negative"},
+      {"TargetUnknown", hetero(), [](auto& c) { c.target_type = "papers"; },
+       "target_type \"papers\" is none of node_types"},
+      {"TargetMissing", hetero(), [](auto& c) { c.target_type = ""; }, "target_type \"\""},
+      {"TypesElsewhere", on_graphs(), [](auto& c) { c.schema.node_types = {"a"}; },
+       "belong to the task node-classification-hetero"},
+      {"RelationsElsewhere", on_graphs(),
+       [](auto& c) {
+         c.schema.relations = {{"a", 0, 0}};
+       },
+       "belong to the task node-classification-hetero"},
+      {"TargetElsewhere", on_nodes(), [](auto& c) { c.target_type = "a"; },
+       "belong to the task node-classification-hetero"},
+      {"EmbeddedElsewhere", on_nodes(), [](auto& c) { c.embedded_nodes = {0}; },
+       "belong to the task node-classification-hetero"},
+      // encoders and tasks
+      {"GraphsWithoutEncoder", on_graphs(), [](auto& c) { c.encoder = Encoder::kNone; },
+       "a task on graphs needs an encoder"},
+      {"SequenceWithoutEncoder", on_graphs(),
+       [](auto& c) {
+         c.task = Task::kGraphSequence;
+         c.encoder = Encoder::kNone;
+       },
+       "a task on graphs needs an encoder"},
+      {"BareOutputs", bare(), [](auto& c) { c.outputs = 17; }, "above hidden, got 17 and 16"},
+      {"BareResidual", bare(), [](auto& c) { c.residual = true; }, "residual must be false"},
+      {"GaMlpReadout", ga_mlp(), [](auto& c) { c.readout = Readout::kSum; },
+       "ga-mlp is a network for tasks on graphs"},
+      {"GaMlpNodes", ga_mlp(), [](auto& c) { c.task = Task::kNodeClassification; },
+       "ga-mlp is a network for tasks on graphs"},
+  };
+}
+
+class ModelConfigRule : public ::testing::TestWithParam<Rule> {};
+
+TEST_P(ModelConfigRule, IsChecked) {
+  const Rule& rule = GetParam();
+  ModelConfig config = rule.base;
+  ASSERT_NO_THROW(check_config(config));
+  rule.break_it(config);
+  expect_error(ErrorKind::kUsage, {rule.part}, [&] { check_config(config); });
+}
+
+INSTANTIATE_TEST_SUITE_P(ModelConfig, ModelConfigRule, ::testing::ValuesIn(rules()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+void PrintTo(const Rule& rule, std::ostream* out) { *out << rule.name; }
+
+TEST(ModelConfig, ParsingChecksAndNamesThePlace) {
+  expect_refused("hidden", 0, {kWhere, "hidden, layers, outputs", "at least 1"});
+  expect_refused("dropout", 1.0, {kWhere, "dropout must be in [0, 1)"});
+  expect_refused("features", 0, {kWhere, "float features"});
+  expect_refused("embedded_nodes", {1}, {kWhere, "node-classification-hetero"});
+}
+
+// JSON has no infinity: a model with it could be saved and never loaded.
+TEST(ModelConfig, WhatJsonCannotWriteIsRefused) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  expect_error(ErrorKind::kUsage, {"mean_log_degree"}, [&] {
+    check_config(changed(on_graphs(), [&](auto& c) { c.mean_log_degree = infinity; }));
+  });
+}
+
+TEST(ModelConfig, NamesThatAreNotUtf8AreAnErrorOfOurs) {
+  const ModelConfig config = changed(hetero(), [](auto& c) { c.schema.node_types[0] = "\xff"; });
+  EXPECT_THROW(
+      {
+        check_config(config);
+        to_json(config);
+      },
+      Error);
+}
+
+TEST(ModelConfig, DeepNestingDoesNotExhaustTheStack) {
+  const std::string deep = "{\"hidden\":" + std::string(1'000'000, '[') +
+                           std::string(1'000'000, ']') + ",\"features\":2}";
+  // In a process of its own, so that an overflow is a failure here and not the end of all tests.
+  const auto run = [&] {
+    try {
+      parse_model_config(deep, kWhere);
+    } catch (const Error&) {
+      std::_Exit(0);
+    }
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
+}
+
+class ModelConfigFile : public ::testing::Test {
+ protected:
+  ModelConfigFile() {
+    std::string name = ::testing::TempDir() + "/egc_config_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    directory_ = name;
+    path_ = name + "/config.json";
+  }
+  ~ModelConfigFile() override { std::filesystem::remove_all(directory_); }
+
+  void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
+
+  void expect_refused(std::initializer_list<std::string> parts) const {
+    expect_error(ErrorKind::kUsage, parts, [&] { read_model_config(path_); });
+    expect_error(ErrorKind::kUsage, {path_}, [&] { read_model_config(path_); });
+  }
+
+  std::string directory_;
+  std::string path_;
+};
+
+TEST_F(ModelConfigFile, TheModelOfAFileIsRead) {
+  for (const ModelConfig& c : {on_graphs(), hetero()}) {
+    write(R"({"dataset":"zinc","train":{"lr":1},"model":)" + to_json(c) + "}");
+    EXPECT_EQ(read_model_config(path_), c);
+    write("{\"model\":" + to_json(c) + "}\n");
+    EXPECT_EQ(read_model_config(path_), c);
+  }
+}
+
+TEST_F(ModelConfigFile, AShippedOneIsRead) {
+  const ModelConfig c =
+      read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
+  EXPECT_EQ(c.task, Task::kNodeClassificationHetero);
+  EXPECT_EQ(c.aggregators, (AggregatorSet{Aggregator::kMean, Aggregator::kMax}));
+  EXPECT_EQ(c.schema.relations.at(3),
+            (HeteroSchema::Relation{"paper_has_topic_field_of_study", 3, 1}));
+  EXPECT_EQ(c.dropout_at, (DropoutAt{false, false, true, false}));
+}
+
+TEST_F(ModelConfigFile, AMissingFileIsNamed) { expect_refused({"cannot be opened"}); }
+
+TEST_F(ModelConfigFile, ADirectoryIsRefused) {
+  expect_error(ErrorKind::kUsage, {directory_}, [&] { read_model_config(directory_); });
+}
+
+TEST_F(ModelConfigFile, BadTextIsNamed) {
+  for (const char* text : {"", "{", "{\"model\":{}", "\xff\xfe{}"}) {
+    write(text);
+    expect_refused({"is not valid JSON"});
+  }
+  write("[]");
+  expect_refused({"expected a JSON object, got array"});
+}
+
+TEST_F(ModelConfigFile, TheModelMustBeThere) {
+  for (const char* text : {"{}", R"({"dataset":"zinc","train":{}})", R"({"Model":{}})"}) {
+    write(text);
+    expect_refused({"\"model\" is missing"});
+  }
+  write(R"({"model":"egc-s"})");
+  expect_refused({": model", "expected a JSON object, got string"});
+  write(R"({"model":null})");
+  expect_refused({": model", "expected a JSON object, got null"});
+}
+
+TEST_F(ModelConfigFile, UnknownKeysAreListedWithTheKnown) {
+  write("{\"model\":" + to_json(on_graphs()) + ",\"training\":{}}");
+  expect_refused({"unknown key \"training\"", "known: model, dataset, train"});
+  write(R"({"model":{"hidden":8,"features":2,"dataset":"zinc"}})");
+  expect_refused({": model: unknown key \"dataset\"", "known: task, model, hidden"});
+}
+
+TEST_F(ModelConfigFile, RepeatedKeysAreRefused) {
+  write(R"({"model":{"hidden":8,"features":2},"model":{"hidden":8,"features":2}})");
+  expect_refused({"\"model\" twice"});
+  write(R"({"model":{"hidden":8,"features":2,"features":2}})");
+  expect_refused({"\"features\" twice"});
+}
+
+TEST_F(ModelConfigFile, RulesAreChecked) {
+  write(R"({"model":{"hidden":8}})");
+  expect_refused({": model", "float features"});
+}
+
+}  // namespace
+}  // namespace egc
