@@ -1,4 +1,5 @@
-// egc bench layer: time and memory of one EGC layer, ours and composed of ATen calls.
+// egc bench layer: time and memory of a layer; of the EGC layers also composed of ATen calls, of all
+// layers in one table beside the paper's.
 #include <fmt/format.h>
 
 #include <memory>
@@ -11,6 +12,101 @@
 
 namespace egc::cli {
 namespace {
+
+// The paper's latency table for Arxiv (whole networks of three layers on a GPU), in its order, with
+// the widths of the networks; then the layers that it does not have.
+struct PaperRow {
+  const char* model;
+  int64_t hidden;
+  double peak_train_mb = 0;
+  double train_ms = 0;
+  double infer_ms = 0;
+};
+constexpr PaperRow kPaper[] = {{"gcn", 156, 1905, 159.8, 35.2},
+                               {"gin", 156, 1756, 155.2, 35.2},
+                               {"sage", 115, 1352, 113.9, 25.1},
+                               {"gat", 152, 10841, 324.3, 84.7},
+                               {"gatv2", 112, 14124, 341.8, 129.2},
+                               {"mpnn-sum", 116, 14323, 768.2, 230.7},
+                               {"mpnn-max", 116, 14623, 797.8, 258.2},
+                               {"pna", 76, 14533, 892.7, 305.7},
+                               {"egc-s", 184, 2430, 177.7, 37.3},
+                               {"egc-m", 136, 4068, 220.9, 42.2},
+                               {"rgcn", 128},
+                               {"regc", 128},
+                               {"mlp", 128}};
+
+const PaperRow* paper_row(const std::string& model) {
+  for (const PaperRow& row : kPaper)
+    if (model == row.model) return &row;
+  return nullptr;
+}
+
+ModelBenchResult compare(const LayerBenchOptions& o) {
+  std::vector<std::pair<std::string, int64_t>> models;
+  for (const PaperRow& row : kPaper)
+    if (o.model == "all" || o.model == row.model)
+      models.emplace_back(row.model, o.hidden > 0 ? o.hidden : row.hidden);
+  if (models.empty()) models.emplace_back(o.model, o.hidden > 0 ? o.hidden : 128);
+  return torch_module().bench_models(o, models);
+}
+
+void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
+  fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
+             num_threads(), kernels::current_target());
+  fmt::print("  {:<9} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n",
+             "", "", "", "infer", "train", "infer", "train", "infer", "train", "infer", "train",
+             "peak");
+  fmt::print("  {:<9} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n",
+             "layer", "width", "params", "ms", "ms", "peak MB", "peak MB", "2x edges", "2x edges",
+             "paper ms", "paper ms", "paper MB");
+  for (const ModelBenchRow& row : r.rows) {
+    const PaperRow* paper = paper_row(row.model);
+    const bool known = paper != nullptr && paper->train_ms > 0;
+    const auto figure = [known](double value) {
+      return known ? fmt::format("{:.1f}", value) : std::string("-");
+    };
+    fmt::print(
+        "  {:<9} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | {:>8} "
+        "{:>8} {:>8}\n",
+        row.model, row.hidden, row.parameters, row.infer_ms, row.train_ms, row.infer_mb,
+        row.train_mb, row.infer_mb_twice, row.train_mb_twice,
+        figure(known ? paper->infer_ms : 0), figure(known ? paper->train_ms : 0),
+        known ? fmt::format("{:.0f}", paper->peak_train_mb) : "-");
+  }
+  fmt::print(
+      "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between the "
+      "same nodes.\n  The paper's figures are of whole three-layer networks on a GPU.\n\n");
+}
+
+void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r) {
+  const auto line = [&](const ModelBenchRow& row, const char* mode, double ms, double mb,
+                        double mb_twice, double paper_ms) {
+    nlohmann::ordered_json json = {{"bench", "layer"},
+                                   {"model", row.model},
+                                   {"topology", o.topology},
+                                   {"nodes", r.nodes},
+                                   {"edges", r.edges},
+                                   {"features", row.hidden},
+                                   {"parameters", row.parameters},
+                                   {"implementation", "egc"},
+                                   {"mode", mode},
+                                   {"ms_median", ms},
+                                   {"reps", row.reps},
+                                   {"threads", num_threads()},
+                                   {"peak_extra_mb", mb},
+                                   {"peak_extra_mb_twice_the_edges", mb_twice}};
+    if (paper_ms > 0) json["paper_gpu_ms"] = paper_ms;
+    fmt::print("{}\n", json.dump());
+  };
+  for (const ModelBenchRow& row : r.rows) {
+    const PaperRow* paper = paper_row(row.model);
+    line(row, "infer", row.infer_ms, row.infer_mb, row.infer_mb_twice,
+         paper != nullptr ? paper->infer_ms : 0);
+    line(row, "train", row.train_ms, row.train_mb, row.train_mb_twice,
+         paper != nullptr ? paper->train_ms : 0);
+  }
+}
 
 const LayerBenchRow* find(const LayerBenchResult& r, const std::string& implementation,
                           const std::string& mode) {
@@ -75,14 +171,15 @@ void print_json(const LayerBenchOptions& o, const LayerBenchResult& r) {
 void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   auto o = std::make_shared<LayerBenchOptions>();
   CLI::App* app = bench.add_subcommand(
-      "layer", "One EGC layer: inference, training step, peak memory; ours and composed of ATen");
-  app->add_option("--model", o->model, "egc-s (symnorm) or egc-m (three aggregators)")
-      ->check(CLI::IsMember({"egc-s", "egc-m"}))
+      "layer", "A layer's inference, training step and peak memory, also with twice the edges");
+  app->add_option("--model", o->model,
+                  "egc-s and egc-m (also composed of ATen calls), gcn, gin, sage, gat, gatv2, "
+                  "mpnn-sum, mpnn-max, pna, rgcn, regc, mlp, or all: one table beside the paper's")
       ->capture_default_str();
   app->add_option("--topology", o->topology,
                   "arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch, zinc-single")
       ->capture_default_str();
-  app->add_option("--hidden", o->hidden, "Width in and out (egc-s: 184, egc-m: 136)");
+  app->add_option("--hidden", o->hidden, "Width in and out (default: the paper's for Arxiv)");
   app->add_option("--heads", o->heads, "Heads (egc-s: 8, egc-m: 4)");
   app->add_option("--bases", o->bases, "Bases (4)");
   app->add_option("--aggregators", o->aggregators, "egc-s: symnorm; egc-m: symnorm,max,mean")
@@ -96,10 +193,14 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   app->add_option("--scale", o->scale, "Shrinks the graph, in (0, 1]")->capture_default_str();
   app->add_flag("--aten,!--no-aten", o->aten, "With the layer composed of ATen calls");
   app->footer(
-      "Example:\n  egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology "
-      "zinc-minibatch");
+      "Example:\n  egc bench layer --model all\n  egc bench layer --model egc-m --hidden 124 "
+      "--aggregators add,std,max --topology zinc-minibatch");
   app->callback([o, &common] {
     o->seed = common.seed;
+    if (o->model != "egc-s" && o->model != "egc-m") {
+      const ModelBenchResult all = compare(*o);
+      return common.json ? print_comparison_json(*o, all) : print_comparison(*o, all);
+    }
     const LayerBenchResult result = torch_module().bench_layer(*o);
     common.json ? print_json(*o, result) : print_table(*o, result);
   });

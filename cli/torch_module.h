@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "egc/graph/csr.h"
@@ -45,6 +46,26 @@ struct LayerBenchResult {
   std::vector<LayerBenchRow> rows;
 };
 
+// One layer of the comparison over all of them; its graph, and the same with twice the edges.
+struct ModelBenchRow {
+  std::string model;
+  int64_t hidden = 0;
+  int64_t parameters = 0;
+  double infer_ms = 0;
+  double train_ms = 0;
+  int reps = 0;
+  double infer_mb = 0;  // peak, beyond what is there before
+  double train_mb = 0;
+  double infer_mb_twice = 0;  // with twice the edges
+  double train_mb_twice = 0;
+};
+
+struct ModelBenchResult {
+  int64_t nodes = 0;
+  int64_t edges = 0;
+  std::vector<ModelBenchRow> rows;
+};
+
 struct TorchModule {
   void (*set_num_threads)(int n);
   // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
@@ -52,6 +73,9 @@ struct TorchModule {
   // x times a square weight matrix by ATen.
   std::function<void()> (*aten_matmul)(int64_t rows, const float* x, int64_t columns);
   LayerBenchResult (*bench_layer)(const LayerBenchOptions& options);
+  // The named layers with their widths, measured in turn.
+  ModelBenchResult (*bench_models)(const LayerBenchOptions& options,
+                                   const std::vector<std::pair<std::string, int64_t>>& models);
 };
 
 // Loads it on the first call.

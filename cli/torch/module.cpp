@@ -4,6 +4,7 @@
 
 extern "C" const egc::cli::TorchModule* egc_torch_module() {
   static const egc::cli::TorchModule module = {&at::set_num_threads, &egc::cli::aten_csr_matmul,
-                                               &egc::cli::aten_matmul, &egc::cli::bench_layer};
+                                               &egc::cli::aten_matmul, &egc::cli::bench_layer,
+                                               &egc::cli::bench_models};
   return &module;
 }

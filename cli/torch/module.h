@@ -8,5 +8,7 @@ namespace egc::cli {
 std::function<void()> aten_csr_matmul(const Csr& graph, const float* x, int64_t columns);
 std::function<void()> aten_matmul(int64_t rows, const float* x, int64_t columns);
 LayerBenchResult bench_layer(const LayerBenchOptions& options);
+ModelBenchResult bench_models(const LayerBenchOptions& options,
+                              const std::vector<std::pair<std::string, int64_t>>& models);
 
 }  // namespace egc::cli

@@ -51,11 +51,11 @@ at::Tensor HeteroNetwork::forward(const ModelInput& in) {
     x.push_back(learned ? embeddings_[t] : in.hetero_x[t]);
   }
   for (size_t k = 0; k + 1 < convs_.size(); ++k) {
-    x = convs_[k]->forward(x, in.hetero);
+    x = convs_[k]->forward_hetero(x, in.hetero);
     for (at::Tensor& t : x)
       t = ops::relu_dropout(t, c.dropout_at.activation ? c.dropout : 0.0, is_training());
   }
-  return at::log_softmax(convs_.back()->forward(x, in.hetero, target_)[target_], 1);
+  return at::log_softmax(convs_.back()->forward_hetero(x, in.hetero, target_)[target_], 1);
 }
 
 }  // namespace egc::models

@@ -17,16 +17,13 @@ class Conv {
   // x: [N, in], N = nodes of the (square) graph.   Result: [N, out]. The epilogue is what an
   // inference pass folds in; it has no gradient.
   virtual at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                             const ops::EpilogueTensors& epilogue) = 0;
-  at::Tensor forward(const at::Tensor& x, const Csr& graph) { return forward(x, graph, {}); }
+                             const ops::EpilogueTensors& epilogue = {}) = 0;
 };
 
 // A layer is a LibTorch module and a Conv.
 template <class Derived>
 class ConvModule : public torch::nn::Cloneable<Derived>, public Conv {
  public:
-  using Conv::forward;
-
   // The parameters' values as they are before training.
   virtual void reset_parameters() = 0;
 };

@@ -44,9 +44,8 @@ class EgcConvImpl : public ConvModule<EgcConvImpl> {
   void reset_parameters() override;  // Glorot for the bases, a default Linear for the weights, zero bias
   void pretty_print(std::ostream& stream) const override;
 
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   EgcConvOptions options;
   at::Tensor bases_weight;

@@ -15,9 +15,8 @@ class GatConvImpl : public ConvModule<GatConvImpl> {
 
   void reset() override;
   void reset_parameters() override;  // Glorot, zero bias
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   Linear lin_src{nullptr};  // without bias
   at::Tensor att_src;       // [1, H, C]

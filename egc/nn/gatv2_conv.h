@@ -15,9 +15,8 @@ class Gatv2ConvImpl : public ConvModule<Gatv2ConvImpl> {
 
   void reset() override;
   void reset_parameters() override;  // Glorot, zero biases
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   Linear lin_l{nullptr};  // of the source: the values
   Linear lin_r{nullptr};  // of the target: the query

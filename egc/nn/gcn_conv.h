@@ -13,9 +13,8 @@ class GcnConvImpl : public ConvModule<GcnConvImpl> {
 
   void reset() override;
   void reset_parameters() override;  // Glorot, zero bias
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   Linear lin{nullptr};  // without bias
   at::Tensor bias;      // [out], added after the aggregation

@@ -13,9 +13,8 @@ class GinConvImpl : public ConvModule<GinConvImpl> {
 
   void reset() override;
   void reset_parameters() override;
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   Linear nn{nullptr};
   at::Tensor eps;  // [1]

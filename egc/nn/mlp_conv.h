@@ -14,9 +14,8 @@ class MlpConvImpl : public ConvModule<MlpConvImpl> {
 
   void reset() override { lin = register_module("lin", Linear(in_, out_)); }
   void reset_parameters() override { lin->reset_parameters(); }
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override {
+                     const ops::EpilogueTensors& epilogue = {}) override {
     check_conv_input("MlpConv", x, graph, in_);
     return lin->forward(x, epilogue);
   }

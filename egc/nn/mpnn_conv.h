@@ -16,9 +16,8 @@ class MpnnConvImpl : public ConvModule<MpnnConvImpl> {
 
   void reset() override;
   void reset_parameters() override;
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   std::vector<Linear> message_layer;
   std::vector<Linear> update_layer;

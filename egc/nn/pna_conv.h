@@ -16,9 +16,8 @@ class PnaConvImpl : public ConvModule<PnaConvImpl> {
 
   void reset() override;
   void reset_parameters() override;
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   std::vector<Linear> pre_nns;
   std::vector<Linear> post_nns;

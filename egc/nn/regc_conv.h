@@ -29,10 +29,8 @@ class RegcConvImpl : public ConvModule<RegcConvImpl>, public RelationalConv {
 
   void reset() override;
   void reset_parameters() override;  // Glorot for the bases
-  using ConvModule::forward;
-  using RelationalConv::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override {
+                     const ops::EpilogueTensors& epilogue = {}) override {
     return forward_homogeneous(x, graph, epilogue);
   }
 

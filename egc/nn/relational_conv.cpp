@@ -4,7 +4,7 @@
 
 namespace egc::nn {
 
-std::vector<at::Tensor> RelationalConv::forward(const std::vector<at::Tensor>& x,
+std::vector<at::Tensor> RelationalConv::forward_hetero(const std::vector<at::Tensor>& x,
                                                 const HeteroGraph& graph, int64_t only) {
   check_hetero_graph(schema_, graph);
   check(x.size() == schema_.node_types.size(), "{}: expected x of {} node types, got {}", layer_,
@@ -21,7 +21,7 @@ std::vector<at::Tensor> RelationalConv::forward(const std::vector<at::Tensor>& x
 at::Tensor RelationalConv::forward_homogeneous(const at::Tensor& x, const Csr& graph,
                                                const ops::EpilogueTensors& epilogue) {
   check_conv_input(layer_, x, graph, in_channels_);
-  return ops::apply_epilogue(forward({x}, HeteroGraph::homogeneous(graph))[0], epilogue);
+  return ops::apply_epilogue(forward_hetero({x}, HeteroGraph::homogeneous(graph))[0], epilogue);
 }
 
 }  // namespace egc::nn

@@ -16,10 +16,8 @@ class RgcnConvImpl : public ConvModule<RgcnConvImpl>, public RelationalConv {
 
   void reset() override;
   void reset_parameters() override;
-  using ConvModule::forward;
-  using RelationalConv::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override {
+                     const ops::EpilogueTensors& epilogue = {}) override {
     return forward_homogeneous(x, graph, epilogue);
   }
 

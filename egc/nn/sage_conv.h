@@ -14,9 +14,8 @@ class SageConvImpl : public ConvModule<SageConvImpl> {
 
   void reset() override;
   void reset_parameters() override;
-  using ConvModule::forward;
   at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue) override;
+                     const ops::EpilogueTensors& epilogue = {}) override;
 
   Linear lin_l{nullptr};  // of the neighbours, with bias
   Linear lin_r{nullptr};  // of the node itself, without

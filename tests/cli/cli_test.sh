@@ -24,6 +24,7 @@ expect 2 "--reps" -- bench fusion --reps 0 --no-aten
 expect 2 "--threads" -- --threads 0 bench fusion --no-aten
 expect 2 "divisible by heads" -- bench layer --hidden 135 --topology zinc-single --reps 1
 expect 2 "known: add, mean" -- bench layer --aggregators mx --topology zinc-single --reps 1
+expect 2 "known: gcn, gin" -- bench layer --model egcs --topology zinc-single --reps 1
 expect 2 "came twice" -- bench layer --aggregators max,max --topology zinc-single --reps 1
 EGC_FORCE_TARGET=MMX expect 2 "MMX" -- bench fusion --no-aten --scale 0.001 --reps 1
 
@@ -57,6 +58,7 @@ for line in lines:
 }
 json_has bench,topology,nodes,edges,features,method,ms_median,ms_min,reps,threads bench fusion --scale 0.001 --reps 2
 json_has bench,model,topology,implementation,mode,ms_median,peak_extra_mb bench layer --topology zinc-single --reps 2
+json_has bench,model,topology,implementation,mode,ms_median,peak_extra_mb,peak_extra_mb_twice_the_edges bench layer --model all --topology zinc-single --reps 1
 
 for target in $(EGC_FORCE_TARGET=? "$egc" bench fusion --no-aten --scale 0.001 --reps 1 2>&1 | sed -n 's/.*this machine has: //p' | tr -d ,); do
   EGC_FORCE_TARGET=$target "$egc" bench fusion --no-aten --scale 0.001 --reps 1 | grep -q "$target" || fail "EGC_FORCE_TARGET=$target"

@@ -9,6 +9,6 @@ trap 'rm -rf "$prefix"' EXIT
 cmake --install "$build" --prefix "$prefix/install" >/dev/null
 cmake -G Ninja -S "$here" -B "$prefix/consumer" -DCMAKE_PREFIX_PATH="$prefix/install" >/dev/null
 cmake --build "$prefix/consumer"
-"$prefix/consumer/consumer"
+(cd "$prefix" && consumer/consumer)
 "$prefix/install/bin/egc" --version
 "$prefix/install/bin/egc" bench layer --topology zinc-single --reps 1 >/dev/null 2>&1

@@ -134,7 +134,7 @@ TEST_P(GoldenHeteroTest, OutputAndGradients) {
   module->to(at::kDouble);
   nn::load_state(*module, nn::conv_state(layer, weighting(spec), tensors_under(file, "param.")),
                  "golden");
-  const auto y = std::dynamic_pointer_cast<nn::RelationalConv>(conv)->forward(x, graph);
+  const auto y = std::dynamic_pointer_cast<nn::RelationalConv>(conv)->forward_hetero(x, graph);
   at::Tensor total;
   for (size_t t = 0; t < types.size(); ++t) {
     EXPECT_LE(relative_difference(y[t], nn::to_tensor(file.at("out.y." + types[t]))), 1e-9);

@@ -1,0 +1,103 @@
+#include <ATen/ATen.h>
+
+#include "cli/measure.h"
+#include "cli/torch/module.h"
+#include "egc/graph/topologies.h"
+#include "egc/nn/conv_table.h"
+
+namespace egc::cli {
+namespace {
+
+// Every edge once more between nodes half the graph further on: twice the edges, the same nodes and
+// the same kind of degrees.
+Csr with_twice_the_edges(const Csr& graph) {
+  const int64_t nodes = graph.num_targets();
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  const auto add = [&](int64_t j, int64_t i) {
+    source.push_back(j);
+    target.push_back(i);
+  };
+  for (int64_t i = 0; i < nodes; ++i)
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e) {
+      const int64_t j = graph.sources()[e];
+      add(j, i);
+      add((j + nodes / 2) % nodes, (i + nodes / 2) % nodes);
+    }
+  return Csr::from_edges(nodes, source, target);
+}
+
+// A layer with what one step of it needs.
+struct Bench {
+  std::shared_ptr<nn::Conv> conv;
+  at::Tensor x;
+  at::Tensor upstream;
+
+  void infer(const Csr& graph) const {
+    at::NoGradGuard no_grad;
+    conv->forward(x, graph);
+  }
+  void train(const Csr& graph) const {
+    forget();
+    conv->forward(x, graph).backward(upstream);
+  }
+  void forget() const {
+    nn::as_module(conv)->zero_grad();
+    x.mutable_grad() = at::Tensor();
+  }
+};
+
+}  // namespace
+
+ModelBenchResult bench_models(const LayerBenchOptions& o,
+                              const std::vector<std::pair<std::string, int64_t>>& models) {
+  at::manual_seed(o.seed);
+  const Csr graph = make_topology(o.topology, o.seed, o.scale);
+  const Csr twice = with_twice_the_edges(graph);
+  graph.transposed();  // made once for a graph, not once a step
+  twice.transposed();
+  const int64_t nodes = graph.num_targets();
+
+  std::vector<Bench> benches;
+  std::vector<Contestant> contestants;
+  ModelBenchResult result;
+  result.nodes = nodes;
+  result.edges = graph.num_edges();
+  for (const auto& [model, hidden] : models) {
+    nn::ConvSpec spec;
+    spec.in_channels = spec.out_channels = hidden;
+    spec.mean_log_degree = 2.0;
+    Bench bench{nn::make_conv(model, spec), at::randn({nodes, hidden}).requires_grad_(),
+                at::randn({nodes, hidden})};
+    ModelBenchRow row;
+    row.model = model;
+    row.hidden = hidden;
+    for (const at::Tensor& p : nn::as_module(bench.conv)->parameters()) row.parameters += p.numel();
+    result.rows.push_back(row);
+    benches.push_back(bench);
+    contestants.push_back({model, [bench, &graph] { bench.infer(graph); }});
+    contestants.push_back({model, [bench, &graph] { bench.train(graph); }});
+  }
+  const std::vector<Timing> timings = measure(contestants, o.reps);
+  for (const Bench& bench : benches) bench.forget();
+  for (size_t k = 0; k < benches.size(); ++k) {
+    const Bench& bench = benches[k];
+    ModelBenchRow& row = result.rows[k];
+    row.infer_ms = timings[2 * k].median_ms;
+    row.train_ms = timings[2 * k + 1].median_ms;
+    row.reps = timings[2 * k].reps;
+    const auto peak = [&bench](auto&& run) {
+      bench.forget();
+      const double mb = peak_extra_mb(run);
+      bench.forget();
+      return mb;
+    };
+    row.infer_mb = peak([&] { bench.infer(graph); });
+    row.train_mb = peak([&] { bench.train(graph); });
+    row.infer_mb_twice = peak([&] { bench.infer(twice); });
+    row.train_mb_twice = peak([&] { bench.train(twice); });
+  }
+  return result;
+}
+
+}  // namespace egc::cli
