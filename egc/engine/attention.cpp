@@ -57,14 +57,14 @@ void attention_backward(const Csr& graph, kernels::AttentionInput<T> in,
   const auto records = make_huge_array<T>(graph.num_targets() * 4 * in.heads);
   grad.records = records.get();
   // The attention vector's gradient is added up range by range.
-  std::vector<T> partial(in.is_v2() ? graph.row_ranges().size() * columns : 0, T{0});
+  std::vector<T> partial(in.is_v2 ? graph.row_ranges().size() * columns : 0, T{0});
   for_each_range<T>(
       graph, in.heads, [&](int64_t task, RowRange rows, T* scratch, int32_t* neighbours) {
         kernels::attention_targets(in, grad, rows, out.target_score, out.query,
-                                   in.is_v2() ? partial.data() + task * columns : nullptr, scratch,
+                                   in.is_v2 ? partial.data() + task * columns : nullptr, scratch,
                                    neighbours);
       });
-  if (in.is_v2()) {
+  if (in.is_v2) {
     std::fill_n(out.attention, columns, T{0});
     for (size_t k = 0; k < partial.size(); ++k)
       out.attention[static_cast<int64_t>(k) % columns] += partial[k];

@@ -16,7 +16,7 @@ namespace egc::kernels::HWY_NAMESPACE {
 template <class T>
 void row_scores(const AttentionInput<T>& in, int64_t i, Neighbours n, T* scores) {
   const int64_t heads = in.heads;
-  if (!in.is_v2()) {
+  if (!in.is_v2) {
     const T* target = in.target_score + i * heads;
     for (int64_t e = 0; e < n.count; ++e) {
       const T* source = in.source_score + n.id[e] * heads;

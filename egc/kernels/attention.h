@@ -19,6 +19,7 @@ template <class T>
 struct AttentionInput {
   CsrView graph;            // edge weights are not used
   bool self_loops = false;  // one loop for every row, first; loops of the graph are replaced
+  bool is_v2 = false;       // GATv2
   int64_t heads = 1;        // H
   int64_t width = 0;        // C
   T slope = T{0.2};         // of the leaky ReLU, in [0, 1]
@@ -31,7 +32,6 @@ struct AttentionInput {
   const T* attention = nullptr;  // [H*C]
   bool prefetch = false;         // pays when the values do not fit the caches
 
-  bool is_v2() const { return query != nullptr; }
   int64_t columns() const { return heads * width; }
 };
 

@@ -132,7 +132,7 @@ void targets_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad, Row
     T* passed = record + 3 * heads;  // <grad_out, y>
     std::copy(greatest, greatest + 2 * heads, record + heads);
     head_dots(in, g, grad.out + i * columns, grad.bias, passed);
-    if (!in.is_v2()) {
+    if (!in.is_v2) {
       std::copy_n(in.target_score + i * heads, heads, record);
       T* out = grad_target_score + i * heads;
       head_dots(in, g, static_cast<const T*>(grad.saved.sloped_y + i * columns),
@@ -203,7 +203,7 @@ void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
     T* slopes = dots + n.count * heads + 16;
     const T* own = in.values + j * columns;
     const V2Edges<T> edges{in, n, own, in.query, grad.grad_out, columns, own, 0};
-    if (in.is_v2()) {
+    if (in.is_v2) {
       edges.scores_and_dots(alphas, dots);
     } else {
       const T* source = in.source_score + j * heads;
@@ -223,13 +223,13 @@ void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
     for (int64_t e = 0; e < n.count; ++e)
       for (int64_t h = 0; h < heads; ++h)
         alphas[e * heads + h] *= grad.records[n.id[e] * 4 * heads + 2 * heads + h];
-    if (!in.is_v2()) gat_source(in, n, own, grad.grad_out, alphas, dots, grad_values + j * columns);
+    if (!in.is_v2) gat_source(in, n, own, grad.grad_out, alphas, dots, grad_values + j * columns);
     for (int64_t e = 0; e < n.count; ++e)  // dots become the gradients of the scores
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t k = e * heads + h;
         dots[k] = alphas[k] * (dots[k] - grad.records[n.id[e] * 4 * heads + 3 * heads + h]);
       }
-    if (in.is_v2()) {
+    if (in.is_v2) {
       edges.gradients(dots, alphas, grad_values + j * columns, nullptr);
       continue;
     }

@@ -65,12 +65,15 @@ void moments_rows(const T* x, RowRange rows, int64_t columns, T* mean, T* square
   std::fill(squares, squares + columns, T{0});
   if (rows.begin == rows.end) return;
   const auto width = static_cast<size_t>(columns);
+  // Relative to the first row: sums of large, nearly equal values would lose their digits.
+  const T* origin = x + rows.begin * columns;
   for (int64_t i = rows.begin; i < rows.end; ++i)
     for_each_chunk<T>(width, [&](auto d, size_t c) HWY_ATTR {
-      hn::StoreU(hn::Add(hn::LoadU(d, mean + c), hn::LoadU(d, x + i * columns + c)), d, mean + c);
+      const auto off = hn::Sub(hn::LoadU(d, x + i * columns + c), hn::LoadU(d, origin + c));
+      hn::StoreU(hn::Add(hn::LoadU(d, mean + c), off), d, mean + c);
     });
   const T by = T{1} / static_cast<T>(rows.end - rows.begin);
-  for (int64_t c = 0; c < columns; ++c) mean[c] *= by;
+  for (int64_t c = 0; c < columns; ++c) mean[c] = origin[c] + mean[c] * by;
   for (int64_t i = rows.begin; i < rows.end; ++i)
     for_each_chunk<T>(width, [&](auto d, size_t c) HWY_ATTR {
       const auto off = hn::Sub(hn::LoadU(d, x + i * columns + c), hn::LoadU(d, mean + c));

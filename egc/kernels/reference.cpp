@@ -180,7 +180,7 @@ ReferenceAttention reference_attention(const AttentionInput<double>& in, const d
   ReferenceAttention r;
   r.out.assign(in.graph.num_targets * columns, 0.0);
   r.grad_values.assign(in.graph.num_sources * columns, 0.0);
-  if (in.is_v2()) {
+  if (in.is_v2) {
     r.grad_query.assign(in.graph.num_targets * columns, 0.0);
     r.grad_attention.assign(columns, 0.0);
   } else {
@@ -194,10 +194,10 @@ ReferenceAttention reference_attention(const AttentionInput<double>& in, const d
       std::vector<double> alpha(around.size(), 0.0);
       for (size_t k = 0; k < around.size(); ++k) {
         const int64_t j = around[k].node;
-        if (!in.is_v2())
+        if (!in.is_v2)
           alpha[k] =
               leaky(in.source_score[j * heads + h] + in.target_score[i * heads + h], in.slope);
-        for (int64_t c = 0; in.is_v2() && c < in.width; ++c)
+        for (int64_t c = 0; in.is_v2 && c < in.width; ++c)
           alpha[k] += in.attention[column(0, c)] *
                       leaky(in.values[column(j, c)] + in.query[column(i, c)], in.slope);
       }
@@ -217,12 +217,12 @@ ReferenceAttention reference_attention(const AttentionInput<double>& in, const d
       for (size_t k = 0; k < around.size(); ++k) {
         const int64_t j = around[k].node;
         const double grad_score = alpha[k] * (grad_alpha[k] - mean_grad);
-        if (!in.is_v2()) {
+        if (!in.is_v2) {
           const double sum = in.source_score[j * heads + h] + in.target_score[i * heads + h];
           r.grad_source_score[j * heads + h] += grad_score * leaky_derivative(sum, in.slope);
           r.grad_target_score[i * heads + h] += grad_score * leaky_derivative(sum, in.slope);
         }
-        for (int64_t c = 0; in.is_v2() && c < in.width; ++c) {
+        for (int64_t c = 0; in.is_v2 && c < in.width; ++c) {
           const double sum = in.values[column(j, c)] + in.query[column(i, c)];
           const double through =
               grad_score * in.attention[column(0, c)] * leaky_derivative(sum, in.slope);

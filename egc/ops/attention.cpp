@@ -31,6 +31,7 @@ template <class T>
 kernels::AttentionInput<T> kernel_input(const AttentionShape& shape, const Inputs& in) {
   kernels::AttentionInput<T> out;
   out.self_loops = shape.self_loops;
+  out.is_v2 = in.query.defined();
   out.heads = shape.heads;
   out.width = in.values.size(1) / shape.heads;
   out.slope = static_cast<T>(shape.negative_slope);

@@ -62,10 +62,28 @@ void expect_error_without_crash(F&& f) {
 }
 
 TEST(JsonParse, WhatIsNoJsonIsNamed) {
-  for (const char* text :
-       {"", " ", "\n", "{", "}", "{\"a\":}", "{\"a\":1,}", "{'a':1}", "{a:1}", "{} {}", "[1,]", "nul",
-        "/**/{}", "{\"a\":01}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":NaN}", "{\"a\":Infinity}",
-        "{\"a\":1e999}", "{\"\xff\":1}", "{\"a\":\"\\ud800\"}", "{\"a\":\"\n\"}"})
+  for (const char* text : {"",
+                           " ",
+                           "\n",
+                           "{",
+                           "}",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{'a':1}",
+                           "{a:1}",
+                           "{} {}",
+                           "[1,]",
+                           "nul",
+                           "/**/{}",
+                           "{\"a\":01}",
+                           "{\"a\":+1}",
+                           "{\"a\":.5}",
+                           "{\"a\":NaN}",
+                           "{\"a\":Infinity}",
+                           "{\"a\":1e999}",
+                           "{\"\xff\":1}",
+                           "{\"a\":\"\\ud800\"}",
+                           "{\"a\":\"\n\"}"})
     expect_error(ErrorKind::kUsage, {kWhere, "is not valid JSON"}, [&] { parse(text); });
 }
 
@@ -83,10 +101,9 @@ TEST(JsonParse, WhatComesAfterANulByteIsNotIgnored) {
 }
 
 TEST(JsonParse, RepeatedKeysAreRefusedAtEveryDepth) {
-  for (const char* text :
-       {R"({"a":1,"a":1})", R"({"a":1,"b":2,"a":3})", R"({"b":{"a":1,"a":2}})",
-        R"({"b":[{"c":{}},{"a":null,"a":null}]})", R"([[{"a":1,"a":1}]])",
-        R"({"b":{"c":1},"d":{"c":1},"a":{},"a":[]})", R"({"a":1,"\u0061":2})"})
+  for (const char* text : {R"({"a":1,"a":1})", R"({"a":1,"b":2,"a":3})", R"({"b":{"a":1,"a":2}})",
+                           R"({"b":[{"c":{}},{"a":null,"a":null}]})", R"([[{"a":1,"a":1}]])",
+                           R"({"b":{"c":1},"d":{"c":1},"a":{},"a":[]})", R"({"a":1,"\u0061":2})"})
     expect_error(ErrorKind::kUsage, {kWhere, "names \"a\" twice"}, [&] { parse(text); });
   expect_error(ErrorKind::kUsage, {kWhere, "names \"\" twice"}, [] { parse(R"({"":1,"":2})"); });
 }
@@ -107,8 +124,12 @@ TEST(JsonParse, DeepNestingDoesNotExhaustTheStack) {
 }
 
 TEST(JsonReader, OnlyAnObjectHasFields) {
-  for (const auto& [text, type] : std::vector<std::pair<std::string, std::string>>{
-           {"[]", "array"}, {"null", "null"}, {"1", "number"}, {"\"x\"", "string"}, {"true", "bool"}})
+  for (const auto& [text, type] :
+       std::vector<std::pair<std::string, std::string>>{{"[]", "array"},
+                                                        {"null", "null"},
+                                                        {"1", "number"},
+                                                        {"\"x\"", "string"},
+                                                        {"true", "bool"}})
     expect_error(ErrorKind::kUsage, {kWhere, "expected a JSON object", type}, [&, t = text] {
       const Json json = parse(t);
       JsonReader(json, kWhere);
@@ -173,13 +194,13 @@ TEST(JsonReader, WrongTypesNameTheKeyAndWhatCame) {
     expect_refused<double>(value, "must be a number");
   for (const char* value : {"1", "null", "true", "[\"x\"]", "{}"})
     expect_refused<std::string>(value, "must be a text");
-  for (const char* value : {"1", "null", "\"1\"", "[1.0]", "[1,\"2\"]", "[[1]]", "[null]", "[true]",
-                            "{}", "{\"0\":1}"})
+  for (const char* value :
+       {"1", "null", "\"1\"", "[1.0]", "[1,\"2\"]", "[[1]]", "[null]", "[true]", "{}", "{\"0\":1}"})
     expect_refused<std::vector<int64_t>>(value, "must be a list of whole numbers");
   for (const char* value : {"1", "null", "\"x\"", "[1]", "[\"x\",null]", "[[\"x\"]]", "{}"})
     expect_refused<std::vector<std::string>>(value, "must be a list of texts");
-  for (const char* value : {"1", "null", "[\"x\"]", "[[\"x\"],\"y\"]", "[[1]]", "[[[\"x\"]]]", "[{}]",
-                            "[null]", "{}", "{\"0\":[\"x\"]}"})
+  for (const char* value : {"1", "null", "[\"x\"]", "[[\"x\"],\"y\"]", "[[1]]", "[[[\"x\"]]]",
+                            "[{}]", "[null]", "{}", "{\"0\":[\"x\"]}"})
     expect_refused<std::vector<std::vector<std::string>>>(value,
                                                           "must be a list of lists of texts");
 }
@@ -252,8 +273,7 @@ TEST(JsonReader, KeysOfInnerObjectsAreNoConcernOfTheOuter) {
 
 // A value of the wrong type is copied and printed; neither may recurse without bound.
 TEST(JsonReader, DeepNestingInAFieldDoesNotExhaustTheStack) {
-  const std::string deep =
-      "{\"key\":" + repeat("[", 1'000'000) + repeat("]", 1'000'000) + "}";
+  const std::string deep = "{\"key\":" + repeat("[", 1'000'000) + repeat("]", 1'000'000) + "}";
   expect_error_without_crash([&] { read<int64_t>(deep); });
   expect_error_without_crash([&] { read<std::vector<std::vector<std::string>>>(deep); });
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "egc/engine/norm_act.h"
 #include "egc/graph/topologies.h"
@@ -97,6 +98,7 @@ struct Inputs {
       in.source_score = source_score.data();
       in.target_score = target_score.data();
     } else {
+      in.is_v2 = true;
       in.query = query.data();
       in.attention = attention.data();
     }
@@ -129,7 +131,7 @@ struct Result {
         grad_source_score(p.source_score.size()),
         grad_target_score(p.target_score.size()),
         grad_query(p.query.size()),
-        grad_attention(p.query.empty() ? 0 : p.attention.size()) {}
+        grad_attention(p.attention.size()) {}
 
   std::vector<std::pair<std::string, const Output<T>*>> all() const {
     return {{"out", &out},
@@ -196,6 +198,9 @@ void compare(const Problem& p, const ReferenceAttention& want, const std::string
   EXPECT_LE(worst(got.grad_values, want.grad_values, scale), most) << what << "values";
   for (const auto& [name, output] : got.all())
     EXPECT_TRUE(output->margins_are_intact()) << what << name;
+  for (const Output<T>* kept : {&got.softmax, &got.sloped_y, &got.sloped_sum})
+    for (const T v : kept->values())
+      ASSERT_TRUE(std::isfinite(v)) << what << "kept for the backward pass, but not written";
   if (p.kind == Kind::kGat) {
     EXPECT_LE(worst(got.grad_source_score, want.grad_source_score, scale), most)
         << what << "source score";
@@ -310,6 +315,7 @@ TEST_F(AttentionTest, NoNodesGiveTheAttentionVectorNoGradient) {
     in.heads = 2;
     in.width = 5;
     in.values = query;
+    in.is_v2 = true;
     in.query = query;
     in.attention = attention.data();
     Output<float> grad_attention(attention.size());

@@ -437,14 +437,15 @@ TEST_F(NormActTest, DropoutMaskIsAFunctionOfSeedRowAndColumn) {
 }
 
 TEST_F(NormActTest, DropoutOfNothingAndOfAlmostEverything) {
-  const std::vector<float> x = cast<float>(grid_values(300 * 19, 3));
+  constexpr int64_t kManyRows = 40'000;  // enough to meet the rarest of 2^16 draws
+  const std::vector<float> x = cast<float>(grid_values(kManyRows * 19, 3));
   for (const double drop : {0.0, 1e-9}) {  // the second rounds to none
     NormAct<float> op;
     op.drop = drop;
     op.seed = 5;
     Output<float> y(x.size());
-    norm_act_forward<float>(op, 300, 19, x.data(), nullptr, y.data());
-    EXPECT_EQ(y.values(), x) << drop;
+    norm_act_forward<float>(op, kManyRows, 19, x.data(), nullptr, y.data());
+    EXPECT_TRUE(y.values() == x) << drop;  // not printed: it is long
   }
   for (const float v : forward_mask<float>(1 - 1e-9, 5, 300, 19)) ASSERT_EQ(v, 0.0F);
 }

@@ -122,7 +122,7 @@ std::vector<FieldChange> field_changes() {
       {"bases", on_graphs(), [](auto& c) { c.bases = 3; }},
       {"aggregators", on_graphs(),
        [](auto& c) {
-         c.aggregators = AggregatorSet{Aggregator::kStd, Aggregator::kAdd, Aggregator::kSymnorm,
+         c.aggregators = AggregatorSet{Aggregator::kStd, Aggregator::kAdd,  Aggregator::kSymnorm,
                                        Aggregator::kMax, Aggregator::kMean, Aggregator::kVar,
                                        Aggregator::kMin};
        }},
@@ -151,11 +151,9 @@ std::vector<FieldChange> field_changes() {
       {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kMax; }},
       {"sequence_length", on_graphs(), [](auto& c) { c.sequence_length = 1; }},
       {"node_types", hetero(),
-       [](auto& c) {
-         c.schema.node_types[0] = "\xC3\xA9 \"quoted\" \\ \n";
-       }},
-      {"relations", hetero(), [](auto& c) { std::swap(c.schema.relations[0].source,
-                                                      c.schema.relations[0].target); }},
+       [](auto& c) { c.schema.node_types[0] = "\xC3\xA9 \"quoted\" \\ \n"; }},
+      {"relations", hetero(),
+       [](auto& c) { std::swap(c.schema.relations[0].source, c.schema.relations[0].target); }},
       {"relations", hetero(), [](auto& c) { c.schema.relations.clear(); }},
       {"target_type", hetero(), [](auto& c) { c.target_type = "author"; }},
       {"embedded_nodes", hetero(),
@@ -203,19 +201,19 @@ TEST(ModelConfig, EveryModelIsKnown) {
 }
 
 TEST(ModelConfig, UnknownKeysAreListedWithTheKnown) {
-  expect_error(ErrorKind::kUsage,
-               {kWhere, "unknown key \"hiden\"",
-                "known: task, model, hidden, layers, outputs, encoder, features, categories, heads, "
-                "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
-                "residual, dropout, dropout_at, readout, sequence_length, node_types, relations, "
-                "target_type, embedded_nodes"},
-               [] { parse_model_config(R"({"hidden":8,"features":2,"hiden":8})", kWhere); });
+  expect_error(
+      ErrorKind::kUsage,
+      {kWhere, "unknown key \"hiden\"",
+       "known: task, model, hidden, layers, outputs, encoder, features, categories, heads, "
+       "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
+       "residual, dropout, dropout_at, readout, sequence_length, node_types, relations, "
+       "target_type, embedded_nodes"},
+      [] { parse_model_config(R"({"hidden":8,"features":2,"hiden":8})", kWhere); });
 }
 
 TEST(ModelConfig, RepeatedKeysAreRefused) {
-  expect_error(ErrorKind::kUsage, {kWhere, "\"hidden\" twice"}, [] {
-    parse_model_config(R"({"hidden":8,"features":2,"hidden":8})", kWhere);
-  });
+  expect_error(ErrorKind::kUsage, {kWhere, "\"hidden\" twice"},
+               [] { parse_model_config(R"({"hidden":8,"features":2,"hidden":8})", kWhere); });
 }
 
 TEST(ModelConfig, WhatIsNoObjectIsRefused) {
@@ -233,11 +231,12 @@ void expect_refused(const char* key, const Json& value, std::initializer_list<st
 }
 
 TEST(ModelConfig, WrongTypesNameTheKey) {
-  for (const char* key : {"hidden", "layers", "outputs", "features", "towers", "sequence_length",
-                          "heads", "bases"})
+  for (const char* key :
+       {"hidden", "layers", "outputs", "features", "towers", "sequence_length", "heads", "bases"})
     for (const Json& value : {Json("8"), Json(8.0), Json(nullptr), Json(true), Json::array({8}),
                               Json(uint64_t{1} << 63)})
-      expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "whole number", value.dump()});
+      expect_refused(key, value,
+                     {kWhere, fmt::format("\"{}\"", key), "whole number", value.dump()});
   for (const char* key : {"mean_log_degree", "dropout"})
     for (const Json& value : {Json("0"), Json(nullptr), Json(false), Json::array({0.5})})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "number", value.dump()});
@@ -278,17 +277,16 @@ TEST(ModelConfig, WrongNamesListTheKnown) {
   expect_refused("encoder", "Linear",
                  {"unknown encoder \"Linear\"", "known: none, linear, embedding, atom, ast"});
   expect_refused("self_loops", "", {"\"\"", "known: all, symnorm, none"});
-  expect_refused("activation", "relu",
-                 {"\"relu\"", "known: identity, softmax, sigmoid, hardtanh"});
+  expect_refused("activation", "relu", {"\"relu\"", "known: identity, softmax, sigmoid, hardtanh"});
   expect_refused("readout", "min", {"unknown readout \"min\"", "known: mean, sum, max"});
   expect_refused("aggregators", {"mean", "mx"},
                  {"unknown aggregator \"mx\"", "known: add, mean, symnorm, max, min, var, std"});
   expect_refused("aggregators", Json::array(), {"at least one"});
   expect_refused("aggregators", {"mean", "mean"}, {"\"mean\" came twice"});
   expect_refused("aggregators", {"add", "sum"}, {"\"add\" came twice"});
-  expect_refused("dropout_at", {"head", "tail"},
-                 {kWhere, "\"dropout_at\"", "\"tail\"",
-                  "known: encoder, conv-input, activation, head"});
+  expect_refused(
+      "dropout_at", {"head", "tail"},
+      {kWhere, "\"dropout_at\"", "\"tail\"", "known: encoder, conv-input, activation, head"});
 }
 
 // Which of many files is wrong must be known for every mistake.
@@ -303,7 +301,8 @@ TEST(ModelConfig, RelationsAreChecked) {
   const auto refused = [](const char* relations, std::initializer_list<std::string> parts) {
     expect_refused("relations", Json::parse(relations), parts, hetero());
   };
-  refused(R"([["writes","author"]])", {kWhere, "\"relations\"", "[name, source type, target type]"});
+  refused(R"([["writes","author"]])",
+          {kWhere, "\"relations\"", "[name, source type, target type]"});
   refused(R"([["writes","author","paper","x"]])", {kWhere, "[name, source type, target type]"});
   refused("[[]]", {kWhere, "[name, source type, target type]"});
   refused(R"([["writes","author","papers"]])", {kWhere, "\"papers\"", "none of node_types"});
@@ -544,8 +543,7 @@ TEST_F(ModelConfigFile, TheModelOfAFileIsRead) {
 }
 
 TEST_F(ModelConfigFile, AShippedOneIsRead) {
-  const ModelConfig c =
-      read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
+  const ModelConfig c = read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
   EXPECT_EQ(c.task, Task::kNodeClassificationHetero);
   EXPECT_EQ(c.aggregators, (AggregatorSet{Aggregator::kMean, Aggregator::kMax}));
   EXPECT_EQ(c.schema.relations.at(3),
