@@ -1,5 +1,5 @@
-// egc bench layer: time and memory of a layer; of the EGC layers also composed of ATen calls, of all
-// layers in one table beside the paper's.
+// egc bench layer: time and memory of a layer; of the EGC layers also composed of ATen calls, of
+// all layers in one table beside the paper's.
 #include <fmt/format.h>
 
 #include <memory>
@@ -70,12 +70,13 @@ void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
         "  {:<9} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | {:>8} "
         "{:>8} {:>8}\n",
         row.model, row.hidden, row.parameters, row.infer_ms, row.train_ms, row.infer_mb,
-        row.train_mb, row.infer_mb_twice, row.train_mb_twice,
-        figure(known ? paper->infer_ms : 0), figure(known ? paper->train_ms : 0),
+        row.train_mb, row.infer_mb_twice, row.train_mb_twice, figure(known ? paper->infer_ms : 0),
+        figure(known ? paper->train_ms : 0),
         known ? fmt::format("{:.0f}", paper->peak_train_mb) : "-");
   }
   fmt::print(
-      "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between the "
+      "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between "
+      "the "
       "same nodes.\n  The paper's figures are of whole three-layer networks on a GPU.\n\n");
 }
 

@@ -58,14 +58,20 @@ bool JsonReader::read_list(const char* key, const char* what, std::vector<Value>
                            bool (Json::*is)() const noexcept) {
   Json value;
   if (!get(key, value)) return false;
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(),
-                                        [is](const Json& item) { return (item.*is)(); }))
+  if (!value.is_array() ||
+      !std::all_of(value.begin(), value.end(), [is](const Json& item) { return (item.*is)(); }))
     fail_at(key, "must be a list of {}, got {}", what, value.dump());
   to = value.get<std::vector<Value>>();
   return true;
 }
 
 bool JsonReader::read(const char* key, std::vector<int64_t>& to) {
+  Json value;
+  if (!get(key, value)) return false;
+  if (value.is_array())
+    for (const Json& item : value)
+      if (item.is_number_unsigned() && item.get<uint64_t>() > uint64_t{INT64_MAX})
+        fail_at(key, "must be a list of whole numbers, got {}", value.dump());
   return read_list(key, "whole numbers", to, &Json::is_number_integer);
 }
 

@@ -1,5 +1,5 @@
-// Reading JSON into typed fields: every key is asked for once, what was not asked for is refused with
-// the known keys, and an error names the place, the key, what was expected and what came.
+// Reading JSON into typed fields: every key is asked for once, what was not asked for is refused
+// with the known keys, and an error names the place, the key, what was expected and what came.
 #pragma once
 
 #include <cstdint>

@@ -210,6 +210,8 @@ void write_safetensors(const std::filesystem::path& path,
     fail(ErrorKind::kUsage, "write_safetensors: names and metadata must be UTF-8");
   }
   header.resize((header.size() + 7) / 8 * 8, ' ');  // data begins at a multiple of eight
+  check(header.size() <= kMaxHeader, "{}: the header of {} bytes must be at most {}", path.string(),
+        header.size(), kMaxHeader);
   const uint64_t length = header.size();
 
   const std::string temporary = fmt::format("{}.tmp.{}", path.string(), getpid());

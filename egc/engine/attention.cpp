@@ -70,17 +70,17 @@ void attention_backward(const Csr& graph, kernels::AttentionInput<T> in,
       out.attention[static_cast<int64_t>(k) % columns] += partial[k];
   }
   const Csr& transposed = graph.transposed();
-  for_each_range<T>(
-      transposed, in.heads, [&](int64_t, RowRange sources, T* scratch, int32_t* neighbours) {
-        kernels::attention_sources(in, grad, transposed.view(), sources, out.values,
-                                   out.source_score, scratch, neighbours);
-      });
+  for_each_range<T>(transposed, in.heads,
+                    [&](int64_t, RowRange sources, T* scratch, int32_t* neighbours) {
+                      kernels::attention_sources(in, grad, transposed.view(), sources, out.values,
+                                                 out.source_score, scratch, neighbours);
+                    });
 }
 
-#define EGC_INSTANTIATE(T)                                                                   \
-  template void attention_forward(const Csr&, kernels::AttentionInput<T>, const T*, T*,      \
-                                  const kernels::AttentionSaved<T>&, const Epilogue<T>&);    \
-  template void attention_backward(const Csr&, kernels::AttentionInput<T>,                   \
+#define EGC_INSTANTIATE(T)                                                                \
+  template void attention_forward(const Csr&, kernels::AttentionInput<T>, const T*, T*,   \
+                                  const kernels::AttentionSaved<T>&, const Epilogue<T>&); \
+  template void attention_backward(const Csr&, kernels::AttentionInput<T>,                \
                                    kernels::AttentionGrad<T>, const AttentionGradients<T>&)
 EGC_INSTANTIATE(float);
 EGC_INSTANTIATE(double);

@@ -83,8 +83,8 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
       const int64_t width = p.shape.out_width();
       if (p.layout.num_slices() == 1) return epilogue.apply(rows, width, 0, width, out);
       for (int64_t h = 0; h < p.shape.heads; ++h)
-        epilogue.apply(rows, width, h * p.shape.head_width + common.bases.first,
-                       common.bases.width, out);
+        epilogue.apply(rows, width, h * p.shape.head_width + common.bases.first, common.bases.width,
+                       out);
     });
   }
 }

@@ -105,11 +105,11 @@ void norm_act_backward(const kernels::NormAct<T>& op, const NormStatistics<T>& s
   });
 }
 
-#define EGC_INSTANTIATE(T)                                                                       \
-  template void column_statistics(const T*, int64_t, int64_t, T*, T*);                           \
-  template void norm_act_forward(const kernels::NormAct<T>&, int64_t, int64_t, const T*,         \
-                                 const T*, T*);                                                  \
-  template void norm_act_backward(const kernels::NormAct<T>&, const NormStatistics<T>&, int64_t, \
+#define EGC_INSTANTIATE(T)                                                                         \
+  template void column_statistics(const T*, int64_t, int64_t, T*, T*);                             \
+  template void norm_act_forward(const kernels::NormAct<T>&, int64_t, int64_t, const T*, const T*, \
+                                 T*);                                                              \
+  template void norm_act_backward(const kernels::NormAct<T>&, const NormStatistics<T>&, int64_t,   \
                                   int64_t, const T*, const T*, T*, T*, T*)
 EGC_INSTANTIATE(float);
 EGC_INSTANTIATE(double);

@@ -52,7 +52,8 @@ Csr pool_graph(std::span<const int64_t> first_node) {
   check(!first_node.empty() && first_node[0] == 0, "pool_graph: first_node must begin with 0");
   const int64_t nodes = first_node.back();
   check(nodes >= 0 && nodes <= std::numeric_limits<int32_t>::max(),
-        "pool_graph: {} nodes are too many for one batch", nodes);
+        "pool_graph: a batch has from 0 to {} nodes, got {}", std::numeric_limits<int32_t>::max(),
+        nodes);
   std::vector<int32_t> sources(static_cast<size_t>(nodes));
   std::iota(sources.begin(), sources.end(), 0);
   return {static_cast<int64_t>(first_node.size()) - 1, nodes,

@@ -8,8 +8,12 @@ namespace egc {
 namespace {
 
 void check_name(const char* what, const std::string& name, std::set<std::string>& seen) {
-  check(!name.empty() && name.find('.') == std::string::npos,
-        "schema: the name of a {} must not be empty nor have a dot, got \"{}\"", what, name);
+  bool fine = !name.empty();
+  for (const char c : name) fine = fine && c > ' ' && c <= '~' && c != '.';
+  check(fine,
+        "schema: the name of a {} must not be empty and be of printable ASCII without dots, got "
+        "\"{}\"",
+        what, name);
   check(seen.insert(name).second, "schema: the {} \"{}\" came twice", what, name);
 }
 
@@ -33,6 +37,8 @@ void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
   check(graph.num_nodes.size() == schema.node_types.size(),
         "hetero graph: expected {} node types, got {}", schema.node_types.size(),
         graph.num_nodes.size());
+  for (const int64_t n : graph.num_nodes)
+    check(n >= 0, "hetero graph: a number of nodes must not be negative, got {}", n);
   check(graph.relations.size() == schema.relations.size(),
         "hetero graph: expected {} relations, got {}", schema.relations.size(),
         graph.relations.size());

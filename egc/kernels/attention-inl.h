@@ -37,14 +37,14 @@ inline Neighbours neighbours_of(const CsrView& g, int64_t i, bool loops, int32_t
 
 // Asks for the rows that the next row of the graph will read. A macro, because GCC takes a function
 // that only prefetches for one without effect. At most 64 rows: a hub's would push each other out.
-#define EGC_PREFETCH_NEXT(g, i, end, matrix, columns)                                            \
-  if ((i) + 1 < (end)) {                                                                         \
-    const int64_t next_end = std::min((g).offsets[(i) + 2], (g).offsets[(i) + 1] + 64);          \
-    for (int64_t e = (g).offsets[(i) + 1]; e < next_end; ++e) {                                  \
-      const char* row = reinterpret_cast<const char*>((matrix) + (g).sources[e] * (columns));    \
-      for (int64_t b = 0; b < (columns) * static_cast<int64_t>(sizeof(*(matrix))); b += 64)      \
-        __builtin_prefetch(row + b);                                                             \
-    }                                                                                            \
+#define EGC_PREFETCH_NEXT(g, i, end, matrix, columns)                                         \
+  if ((i) + 1 < (end)) {                                                                      \
+    const int64_t next_end = std::min((g).offsets[(i) + 2], (g).offsets[(i) + 1] + 64);       \
+    for (int64_t e = (g).offsets[(i) + 1]; e < next_end; ++e) {                               \
+      const char* row = reinterpret_cast<const char*>((matrix) + (g).sources[e] * (columns)); \
+      for (int64_t b = 0; b < (columns) * static_cast<int64_t>(sizeof(*(matrix))); b += 64)   \
+        __builtin_prefetch(row + b);                                                          \
+    }                                                                                         \
   }
 
 // x = exp(x); x has room for a vector past the end.
@@ -97,10 +97,10 @@ struct HeadBlock {
 // Calls f(HeadBlock) for the blocks of a head of `width` columns.
 template <class T, class F>
 HWY_INLINE void for_each_head_block(int64_t width, F&& f) {
-  for_each_block<T, 4, true>(
-      static_cast<size_t>(width), [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-        f(HeadBlock<decltype(d), vectors()>(d, begin, last), vectors);
-      });
+  for_each_block<T, 4, true>(static_cast<size_t>(width),
+                             [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+                               f(HeadBlock<decltype(d), vectors()>(d, begin, last), vectors);
+                             });
 }
 
 }  // namespace egc::kernels::HWY_NAMESPACE

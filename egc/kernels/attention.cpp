@@ -56,8 +56,7 @@ template <class T>
 void softmax(T* scores, int64_t count, int64_t heads, T* greatest, T* inverse) {
   std::fill(greatest, greatest + heads, -std::numeric_limits<T>::infinity());
   for (int64_t e = 0; e < count; ++e)
-    for (int64_t h = 0; h < heads; ++h)
-      greatest[h] = std::max(greatest[h], scores[e * heads + h]);
+    for (int64_t h = 0; h < heads; ++h) greatest[h] = std::max(greatest[h], scores[e * heads + h]);
   for (int64_t e = 0; e < count; ++e)
     for (int64_t h = 0; h < heads; ++h) scores[e * heads + h] -= greatest[h];
   exp_in_place(scores, count * heads);
@@ -116,7 +115,8 @@ void forward_rows(const AttentionInput<T>& in, RowRange rows, const T* bias, T* 
           sloped[e * heads + h] *= alphas[e * heads + h];
           sums[h] += sloped[e * heads + h];
         }
-      weighted_sum(in, n, sloped, static_cast<const T*>(nullptr), saved.sloped_y + i * in.columns());
+      weighted_sum(in, n, sloped, static_cast<const T*>(nullptr),
+                   saved.sloped_y + i * in.columns());
     }
   }
 }

@@ -17,12 +17,12 @@ namespace egc::kernels {
 
 template <class T>
 struct AttentionInput {
-  CsrView graph;            // edge weights are not used
-  bool self_loops = false;  // one loop for every row, first; loops of the graph are replaced
-  bool is_v2 = false;       // GATv2
-  int64_t heads = 1;        // H
-  int64_t width = 0;        // C
-  T slope = T{0.2};         // of the leaky ReLU, in [0, 1]
+  CsrView graph;              // edge weights are not used
+  bool self_loops = false;    // one loop for every row, first; loops of the graph are replaced
+  bool is_v2 = false;         // GATv2
+  int64_t heads = 1;          // H
+  int64_t width = 0;          // C
+  T slope = T{0.2};           // of the leaky ReLU, in [0, 1]
   const T* values = nullptr;  // [num_sources, H*C]
   // GAT
   const T* source_score = nullptr;  // [num_sources, H]

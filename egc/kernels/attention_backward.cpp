@@ -34,11 +34,12 @@ template <class T>
 struct V2Edges {
   const AttentionInput<T>& in;
   Neighbours n;
-  const T* own;          // [H*C]: query of the target, or values of the source
-  const T* other;        // [.., H*C]: the other of the two
-  const T* grad_out;     // a row (at the target) or a matrix (at the source)
-  int64_t grad_stride;   // 0 at the target
-  const T* grad_with;    // what <grad_out, .> is taken with: `other` at the target, `own` at the source
+  const T* own;         // [H*C]: query of the target, or values of the source
+  const T* other;       // [.., H*C]: the other of the two
+  const T* grad_out;    // a row (at the target) or a matrix (at the source)
+  int64_t grad_stride;  // 0 at the target
+  const T*
+      grad_with;  // what <grad_out, .> is taken with: `other` at the target, `own` at the source
   int64_t with_stride;
 
   // scores[e, h] = <attention, leaky(own + other)>,   dots[e, h] = <grad_out, values>.
@@ -191,8 +192,8 @@ void gat_source(const AttentionInput<T>& in, Neighbours n, const T* own, const T
 
 template <class T>
 void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
-                  const CsrView& transposed, RowRange sources, T* grad_values,
-                  T* grad_source_score, T* scratch, int32_t* buffer) {
+                  const CsrView& transposed, RowRange sources, T* grad_values, T* grad_source_score,
+                  T* scratch, int32_t* buffer) {
   const int64_t heads = in.heads;
   const int64_t columns = in.columns();
   for (int64_t j = sources.begin; j < sources.end; ++j) {
@@ -241,8 +242,8 @@ void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
 }
 
 void targets_f32(const AttentionInput<float>& in, const AttentionGrad<float>& grad, RowRange rows,
-                 float* grad_target_score, float* grad_query, float* grad_attention,
-                 float* scratch, int32_t* neighbours) {
+                 float* grad_target_score, float* grad_query, float* grad_attention, float* scratch,
+                 int32_t* neighbours) {
   targets_rows(in, grad, rows, grad_target_score, grad_query, grad_attention, scratch, neighbours);
 }
 void targets_f64(const AttentionInput<double>& in, const AttentionGrad<double>& grad, RowRange rows,
@@ -272,22 +273,22 @@ HWY_EXPORT(targets_f64);
 HWY_EXPORT(sources_f32);
 HWY_EXPORT(sources_f64);
 
-#define EGC_FOR_TYPE(T, suffix)                                                                   \
-  template <>                                                                                     \
-  void attention_targets(const AttentionInput<T>& in, const AttentionGrad<T>& grad,               \
-                         RowRange rows, T* grad_target_score, T* grad_query, T* grad_attention,   \
-                         T* scratch, int32_t* neighbours) {                                       \
-    apply_target_from_environment();                                                              \
-    HWY_DYNAMIC_DISPATCH(targets_##suffix)                                                        \
-    (in, grad, rows, grad_target_score, grad_query, grad_attention, scratch, neighbours);         \
-  }                                                                                               \
-  template <>                                                                                     \
-  void attention_sources(const AttentionInput<T>& in, const AttentionGrad<T>& grad,               \
-                         CsrView transposed, RowRange sources, T* grad_values,                    \
-                         T* grad_source_score, T* scratch, int32_t* neighbours) {                 \
-    apply_target_from_environment();                                                              \
-    HWY_DYNAMIC_DISPATCH(sources_##suffix)                                                        \
-    (in, grad, transposed, sources, grad_values, grad_source_score, scratch, neighbours);         \
+#define EGC_FOR_TYPE(T, suffix)                                                                    \
+  template <>                                                                                      \
+  void attention_targets(const AttentionInput<T>& in, const AttentionGrad<T>& grad, RowRange rows, \
+                         T* grad_target_score, T* grad_query, T* grad_attention, T* scratch,       \
+                         int32_t* neighbours) {                                                    \
+    apply_target_from_environment();                                                               \
+    HWY_DYNAMIC_DISPATCH(targets_##suffix)                                                         \
+    (in, grad, rows, grad_target_score, grad_query, grad_attention, scratch, neighbours);          \
+  }                                                                                                \
+  template <>                                                                                      \
+  void attention_sources(const AttentionInput<T>& in, const AttentionGrad<T>& grad,                \
+                         CsrView transposed, RowRange sources, T* grad_values,                     \
+                         T* grad_source_score, T* scratch, int32_t* neighbours) {                  \
+    apply_target_from_environment();                                                               \
+    HWY_DYNAMIC_DISPATCH(sources_##suffix)                                                         \
+    (in, grad, transposed, sources, grad_values, grad_source_score, scratch, neighbours);          \
   }
 EGC_FOR_TYPE(float, f32)
 EGC_FOR_TYPE(double, f64)

@@ -155,8 +155,7 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
     for (int a = 0; a < shape.aggregators.size(); ++a) {
       const Aggregator kind = shape.aggregators[a];
       const T factor = row_factor(kind, count, in.target_scale, i);
-      if (dweights != nullptr)
-        pass.weight_gradient(a, factor, first_slice, dweights + i * per_row);
+      if (dweights != nullptr) pass.weight_gradient(a, factor, first_slice, dweights + i * per_row);
       switch (kind) {
         case Aggregator::kAdd:
         case Aggregator::kMean:

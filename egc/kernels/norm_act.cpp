@@ -133,21 +133,21 @@ void backward_rows(const NormActGrad<T>& in, const T* a, const T* b, const T* cc
 }
 
 // Highway's table of functions takes no templates.
-#define EGC_FOR_TYPE(T, suffix)                                                                  \
-  void forward_##suffix(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,     \
-                        int64_t width, const T* x, const T* residual, T* y, T* scratch) {        \
-    forward_rows(op, rows, columns, first, width, x, residual, y, scratch);                      \
-  }                                                                                              \
-  void moments_##suffix(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {       \
-    moments_rows(x, rows, columns, mean, squares);                                               \
-  }                                                                                              \
-  void sums_##suffix(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g,         \
-                     T* sum_gx, T* scratch) {                                                    \
-    sums_rows(in, rows, columns, sum_g, sum_gx, scratch);                                        \
-  }                                                                                              \
-  void backward_##suffix(const NormActGrad<T>& in, const T* a, const T* b, const T* c,           \
-                         RowRange rows, int64_t columns, T* grad_x, T* scratch) {                \
-    backward_rows(in, a, b, c, rows, columns, grad_x, scratch);                                  \
+#define EGC_FOR_TYPE(T, suffix)                                                              \
+  void forward_##suffix(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first, \
+                        int64_t width, const T* x, const T* residual, T* y, T* scratch) {    \
+    forward_rows(op, rows, columns, first, width, x, residual, y, scratch);                  \
+  }                                                                                          \
+  void moments_##suffix(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {   \
+    moments_rows(x, rows, columns, mean, squares);                                           \
+  }                                                                                          \
+  void sums_##suffix(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g,     \
+                     T* sum_gx, T* scratch) {                                                \
+    sums_rows(in, rows, columns, sum_g, sum_gx, scratch);                                    \
+  }                                                                                          \
+  void backward_##suffix(const NormActGrad<T>& in, const T* a, const T* b, const T* c,       \
+                         RowRange rows, int64_t columns, T* grad_x, T* scratch) {            \
+    backward_rows(in, a, b, c, rows, columns, grad_x, scratch);                              \
   }
 EGC_FOR_TYPE(float, f32)
 EGC_FOR_TYPE(double, f64)
@@ -168,30 +168,30 @@ HWY_EXPORT(sums_f64);
 HWY_EXPORT(backward_f32);
 HWY_EXPORT(backward_f64);
 
-#define EGC_FOR_TYPE(T, suffix)                                                                  \
-  template <>                                                                                    \
-  void norm_act(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,             \
-                int64_t width, const T* x, const T* residual, T* y, T* scratch) {                \
-    apply_target_from_environment();                                                             \
-    HWY_DYNAMIC_DISPATCH(forward_##suffix)                                                       \
-    (op, rows, columns, first, width, x, residual, y, scratch);                                  \
-  }                                                                                              \
-  template <>                                                                                    \
-  void column_moments(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {         \
-    apply_target_from_environment();                                                             \
-    HWY_DYNAMIC_DISPATCH(moments_##suffix)(x, rows, columns, mean, squares);                     \
-  }                                                                                              \
-  template <>                                                                                    \
-  void norm_act_sums(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g,         \
-                     T* sum_gx, T* scratch) {                                                    \
-    apply_target_from_environment();                                                             \
-    HWY_DYNAMIC_DISPATCH(sums_##suffix)(in, rows, columns, sum_g, sum_gx, scratch);              \
-  }                                                                                              \
-  template <>                                                                                    \
-  void norm_act_backward(const NormActGrad<T>& in, const T* a, const T* b, const T* c,           \
-                         RowRange rows, int64_t columns, T* grad_x, T* scratch) {                \
-    apply_target_from_environment();                                                             \
-    HWY_DYNAMIC_DISPATCH(backward_##suffix)(in, a, b, c, rows, columns, grad_x, scratch);        \
+#define EGC_FOR_TYPE(T, suffix)                                                           \
+  template <>                                                                             \
+  void norm_act(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,      \
+                int64_t width, const T* x, const T* residual, T* y, T* scratch) {         \
+    apply_target_from_environment();                                                      \
+    HWY_DYNAMIC_DISPATCH(forward_##suffix)                                                \
+    (op, rows, columns, first, width, x, residual, y, scratch);                           \
+  }                                                                                       \
+  template <>                                                                             \
+  void column_moments(const T* x, RowRange rows, int64_t columns, T* mean, T* squares) {  \
+    apply_target_from_environment();                                                      \
+    HWY_DYNAMIC_DISPATCH(moments_##suffix)(x, rows, columns, mean, squares);              \
+  }                                                                                       \
+  template <>                                                                             \
+  void norm_act_sums(const NormActGrad<T>& in, RowRange rows, int64_t columns, T* sum_g,  \
+                     T* sum_gx, T* scratch) {                                             \
+    apply_target_from_environment();                                                      \
+    HWY_DYNAMIC_DISPATCH(sums_##suffix)(in, rows, columns, sum_g, sum_gx, scratch);       \
+  }                                                                                       \
+  template <>                                                                             \
+  void norm_act_backward(const NormActGrad<T>& in, const T* a, const T* b, const T* c,    \
+                         RowRange rows, int64_t columns, T* grad_x, T* scratch) {         \
+    apply_target_from_environment();                                                      \
+    HWY_DYNAMIC_DISPATCH(backward_##suffix)(in, a, b, c, rows, columns, grad_x, scratch); \
   }
 EGC_FOR_TYPE(float, f32)
 EGC_FOR_TYPE(double, f64)

@@ -123,8 +123,7 @@ class RowAggregator {
   int64_t count(int64_t i) const {
     const CsrView& g = in_.graph;
     int64_t n = g.offsets[i + 1] - g.offsets[i] + int64_t{row_.loop_first};
-    if (row_.skip_loops)
-      n -= std::count(g.sources + g.offsets[i], g.sources + g.offsets[i + 1], i);
+    if (row_.skip_loops) n -= std::count(g.sources + g.offsets[i], g.sources + g.offsets[i + 1], i);
     return n;
   }
 

@@ -30,8 +30,7 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
 ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
   const auto list = register_module("blocks", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < config_.layers; ++k) {
-    const auto inner =
-        list->register_module(std::to_string(k), std::make_shared<nn::Group>());
+    const auto inner = list->register_module(std::to_string(k), std::make_shared<nn::Group>());
     Block block;
     block.conv = nn::make_conv(config_.model, conv_spec(config_, k));
     inner->register_module("conv", nn::as_module(block.conv));

@@ -18,8 +18,8 @@ class Body : public torch::nn::Module {
   virtual int64_t out_width() const = 0;
 };
 
-// Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In evaluation all
-// that follows a conv is folded into it. Without an encoder the last layer's result is the
+// Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In evaluation
+// all that follows a conv is folded into it. Without an encoder the last layer's result is the
 // network's, so nothing follows it.
 class ConvBody : public Body {
  public:

@@ -16,8 +16,8 @@ LinearEncoder::LinearEncoder(int64_t features, int64_t hidden)
 
 at::Tensor LinearEncoder::forward(const at::Tensor& x) { return lin_->forward(x); }
 
-CategoricalEncoder::CategoricalEncoder(std::vector<int64_t> categories, int64_t hidden,
-                                       bool glorot, bool clip_last)
+CategoricalEncoder::CategoricalEncoder(std::vector<int64_t> categories, int64_t hidden, bool glorot,
+                                       bool clip_last)
     : categories_(std::move(categories)), clip_last_(clip_last) {
   const int64_t rows = std::accumulate(categories_.begin(), categories_.end(), int64_t{0});
   weight_ = register_parameter("weight", nn::new_parameter({rows, hidden}));
@@ -65,9 +65,9 @@ std::shared_ptr<EncoderModule> make_encoder(const ModelConfig& c) {
     case Encoder::kEmbedding:
     case Encoder::kAtom:
     case Encoder::kAst:
-      return std::make_shared<CategoricalEncoder>(
-          c.categories, c.hidden, /*glorot=*/c.encoder == Encoder::kAtom,
-          /*clip_last=*/c.encoder == Encoder::kAst);
+      return std::make_shared<CategoricalEncoder>(c.categories, c.hidden,
+                                                  /*glorot=*/c.encoder == Encoder::kAtom,
+                                                  /*clip_last=*/c.encoder == Encoder::kAst);
   }
   return nullptr;
 }

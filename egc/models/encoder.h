@@ -24,8 +24,8 @@ class LinearEncoder : public EncoderModule {
   nn::Linear lin_;
 };
 
-// x: int64 [N, k]; the sum of k embeddings. The tables lie one under the other in one matrix, so the
-// sum is one sparse product, and so is its gradient.
+// x: int64 [N, k]; the sum of k embeddings. The tables lie one under the other in one matrix, so
+// the sum is one sparse product, and so is its gradient.
 class CategoricalEncoder : public EncoderModule {
  public:
   // clip_last: values of the last feature above its table count as the greatest.

@@ -36,6 +36,9 @@ int index_of(const std::string& part) {
   return index;
 }
 
+// The same, written as we write it.
+std::string number(const std::string& part) { return std::to_string(index_of(part)); }
+
 // The tables of a categorical encoder, in the order of its features.
 constexpr const char* kAstTables[] = {"type_encoder", "attribute_encoder", "depth_encoder"};
 
@@ -67,40 +70,52 @@ class Translator {
   }
 
  private:
+  // Two names for one place: neither may be lost silently.
+  static void put(State& state, const std::string& name, const at::Tensor& tensor) {
+    if (!state.emplace(name, tensor).second)
+      fail(ErrorKind::kModel, "two tensors claim the place \"{}\"", name);
+  }
+
   void translate(const std::string& name, const at::Tensor& tensor) {
     const auto parts = split(name);
     const std::string& first = parts[0];
     if (parts.size() >= 3 && parts[parts.size() - 3] == "atom_embedding_list") {
-      tables_[index_of(parts[parts.size() - 2])] = tensor;
+      put_table(index_of(parts[parts.size() - 2]), tensor);
     } else if (const int table = ast_table(parts); table >= 0) {
-      tables_[table] = tensor;
+      put_table(table, tensor);
     } else if (first == "embedding" || first == "embed") {
       const bool linear = config_.encoder == Encoder::kLinear;
-      out_[(linear ? "encoder.lin." : "encoder.") + parts.back()] = tensor;
+      put(out_, (linear ? "encoder.lin." : "encoder.") + parts.back(), tensor);
     } else if (first == "graph_layers" && parts.size() > 3) {
       // [dropout,] conv, norm: the first with a state is the conv.
       const bool conv = index_of(parts[2]) == *stages_[parts[1]].begin();
       if (conv)
-        convs_[parts[1]][joined(parts, 3)] = tensor;
+        put(convs_[number(parts[1])], joined(parts, 3), tensor);
       else
-        out_["body.blocks." + parts[1] + ".norm." + joined(parts, 3)] = tensor;
+        put(out_, "body.blocks." + number(parts[1]) + ".norm." + joined(parts, 3), tensor);
     } else if (first == "convs" && parts.size() > 2) {
-      convs_[parts[1]][joined(parts, 2)] = tensor;
+      put(convs_[number(parts[1])], joined(parts, 2), tensor);
     } else if (first == "bns" && parts.size() > 2) {
-      out_["body.blocks." + parts[1] + ".norm." + joined(parts, 2)] = tensor;
+      put(out_, "body.blocks." + number(parts[1]) + ".norm." + joined(parts, 2), tensor);
     } else if (first == "mlp" && parts.size() == 3) {
       const int at = index_of(parts[1]);
       const bool norm = norms_.contains(at);
       const std::set<int>& list = norm ? norms_ : linears_;
       const auto index = std::distance(list.begin(), list.find(at));
-      out_[fmt::format("head.mlp.{}.{}.{}", norm ? "norms" : "linears", index, parts[2])] = tensor;
+      put(out_, fmt::format("head.mlp.{}.{}.{}", norm ? "norms" : "linears", index, parts[2]),
+          tensor);
     } else if (first == "out") {
-      out_["head.lin." + parts.back()] = tensor;
+      put(out_, "head.lin." + parts.back(), tensor);
     } else if (first == "graph_pred_linear_list" && parts.size() == 3) {
-      out_["head.positions." + parts[1] + "." + parts[2]] = tensor;
+      put(out_, "head.positions." + number(parts[1]) + "." + parts[2], tensor);
     } else {
       fail(ErrorKind::kModel, "the tensor \"{}\" has no place in a network of this program", name);
     }
+  }
+
+  void put_table(int index, const at::Tensor& tensor) {
+    if (!tables_.emplace(index, tensor).second)
+      fail(ErrorKind::kModel, "two tensors claim the place of embedding {}", index);
   }
 
   static int ast_table(const std::vector<std::string>& parts) {
@@ -128,7 +143,11 @@ class Translator {
 }  // namespace
 
 State network_state(const ModelConfig& config, const State& foreign) {
-  return Translator(config, foreign).run();
+  try {
+    return Translator(config, foreign).run();
+  } catch (const c10::Error& e) {  // shapes that do not fit together
+    fail(ErrorKind::kModel, "{}", e.what_without_backtrace());
+  }
 }
 
 }  // namespace egc::models

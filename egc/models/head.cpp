@@ -47,9 +47,8 @@ std::shared_ptr<Head> make_head(const ModelConfig& c, int64_t width) {
       if (c.model == "ga-mlp")
         return std::make_shared<MlpHead>(std::vector<int64_t>{width, c.outputs}, 0.0);
       check(width >= 4, "a head needs hidden of at least 4, got {}", width);
-      return std::make_shared<MlpHead>(
-          std::vector<int64_t>{width, width / 2, width / 4, c.outputs},
-          c.dropout_at.head ? c.dropout : 0.0);
+      return std::make_shared<MlpHead>(std::vector<int64_t>{width, width / 2, width / 4, c.outputs},
+                                       c.dropout_at.head ? c.dropout : 0.0);
     case Task::kGraphSequence:
       return std::make_shared<SequenceHead>(width, c.sequence_length, c.outputs);
     case Task::kNodeClassification:

@@ -45,8 +45,7 @@ at::Tensor HeteroNetwork::forward(const ModelInput& in) {
   std::vector<at::Tensor> x;
   for (size_t t = 0; t < embeddings_.size(); ++t) {
     const bool learned = embeddings_[t].defined();
-    check(learned != in.hetero_x[t].defined(),
-          "network: \"{}\" must {}", c.schema.node_types[t],
+    check(learned != in.hetero_x[t].defined(), "network: \"{}\" must {}", c.schema.node_types[t],
           learned ? "have no features, its embeddings are learned" : "have features");
     x.push_back(learned ? embeddings_[t] : in.hetero_x[t]);
   }

@@ -1,5 +1,6 @@
 #include "egc/models/model_config.h"
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -102,11 +103,21 @@ class Reader : public JsonReader {
   template <class Value>
   void operator()(const char* key, Word<Value> to) {
     std::string name;
-    if (read(key, name)) to.value = to.parse(name);
+    if (!read(key, name)) return;
+    try {
+      to.value = to.parse(name);
+    } catch (const Error& e) {
+      fail_at(key, "has an {}", e.what());
+    }
   }
   void operator()(const char* key, std::optional<AggregatorSet>& to) {
     std::vector<std::string> names;
-    if (read(key, names)) to = parse_aggregators(names);
+    if (!read(key, names)) return;
+    try {
+      to = parse_aggregators(names);
+    } catch (const Error& e) {
+      fail_at(key, "is no set of aggregators: {}", e.what());
+    }
   }
   void operator()(const char* key, DropoutAt& to) {
     std::vector<std::string> names;
@@ -231,15 +242,23 @@ void check_config(const ModelConfig& c) {
   bool known = c.model == "ga-mlp";
   for (const std::string_view name : names) known = known || c.model == name;
   check(known, "unknown model \"{}\"; known: {}, ga-mlp", c.model, fmt::join(names, ", "));
-  check(c.hidden >= 1 && c.layers >= 1 && c.outputs >= 1 && c.towers >= 1 && c.sequence_length >= 1,
-        "hidden, layers, outputs, towers and sequence_length must be at least 1, got {}, {}, {}, "
-        "{} and {}",
-        c.hidden, c.layers, c.outputs, c.towers, c.sequence_length);
+  const auto in_range = [](const char* name, int64_t value, int64_t least, int64_t most) {
+    check(value >= least && value <= most, "{} must be from {} to {}, got {}", name, least, most,
+          value);
+  };
+  in_range("hidden", c.hidden, 1, nn::kMostChannels);
+  in_range("layers", c.layers, 1, 4096);
+  in_range("outputs", c.outputs, 1, nn::kMostChannels);
+  in_range("towers", c.towers, 1, nn::kMostChannels);
+  in_range("sequence_length", c.sequence_length, 1, 1 << 16);
+  in_range("features", c.features, 0, nn::kMostChannels);
+  in_range("heads", c.heads.value_or(1), 1, nn::kMostChannels);
+  in_range("bases", c.bases.value_or(1), 1, nn::kMostChannels);
+  for (const int64_t n : c.categories) in_range("categories", n, 1, 1 << 30);
+  for (const int64_t n : c.embedded_nodes) in_range("embedded_nodes", n, 0, int64_t{1} << 31);
   check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);
-  check(c.mean_log_degree > 0, "mean_log_degree must be positive, got {}", c.mean_log_degree);
-  for (const auto* n : {&c.heads, &c.bases})
-    check(!n->has_value() || **n >= 1, "heads and bases must be at least 1, got {}",
-          n->value_or(0));
+  check(c.mean_log_degree > 0 && std::isfinite(c.mean_log_degree),
+        "mean_log_degree must be positive, got {}", c.mean_log_degree);
   const bool hetero = c.task == Task::kNodeClassificationHetero;
   const bool of_floats = c.encoder == Encoder::kLinear || c.encoder == Encoder::kNone;
   if (of_floats)
@@ -252,7 +271,6 @@ void check_config(const ModelConfig& c) {
           "the encoder takes categorical features: categories must be given and features not, got "
           "{} of them and {}",
           c.categories.size(), c.features);
-  for (const int64_t n : c.categories) check(n >= 1, "categories must be at least 1, got {}", n);
   if (hetero) {
     check_schema(c.schema);
     check(c.model == "rgcn" || c.model == "regc",
@@ -262,10 +280,7 @@ void check_config(const ModelConfig& c) {
           "embedded_nodes must have one number for each of the {} node types, got {}",
           c.schema.node_types.size(), c.embedded_nodes.size());
     bool found = false;
-    for (size_t t = 0; t < c.embedded_nodes.size(); ++t) {
-      check(c.embedded_nodes[t] >= 0, "embedded_nodes must not be negative");
-      found = found || c.schema.node_types[t] == c.target_type;
-    }
+    for (const std::string& type : c.schema.node_types) found = found || type == c.target_type;
     check(found, "target_type \"{}\" is none of node_types", c.target_type);
   } else {
     check(c.schema.node_types.empty() && c.schema.relations.empty() && c.target_type.empty() &&

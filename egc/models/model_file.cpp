@@ -5,6 +5,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/safetensors.h"
+#include "egc/models/keep_generator.h"
 #include "egc/nn/parameter.h"
 #include "egc/nn/state.h"
 
@@ -65,9 +66,7 @@ std::shared_ptr<Network> build(const SafetensorsFile& file) {
   }
   const nn::ParameterBudget budget(values);
   const ModelConfig config = parse_model_config(file.metadata().at("config"), "config");
-  const auto count = static_cast<int64_t>(file.tensors().size());
-  expect(config.layers <= count && config.sequence_length <= count && config.towers <= count,
-         "the configuration needs more than the {} tensors that are there", count);
+  const KeepGenerator keep;
   const auto network = make_network(config);
   if (is_double) network->to(at::kDouble);
   return network;
@@ -81,7 +80,8 @@ void save_network(const std::filesystem::path& path, const Network& network, con
   std::map<std::string, TensorView> views;
   for (const auto& [name, tensor] : state) {
     const at::Tensor& t = kept[name] = tensor.cpu().contiguous();
-    views[name] = {file_type(t, name), t.sizes().vec(),
+    views[name] = {file_type(t, name),
+                   t.sizes().vec(),
                    {static_cast<const std::byte*>(t.data_ptr()), t.nbytes()}};
   }
   std::map<std::string, std::string> metadata = notes;
@@ -98,8 +98,8 @@ LoadedNetwork load_network(const std::filesystem::path& path) {
   const auto& metadata = file.metadata();
   const std::string where = path.string();
   for (const char* key : {"format", "config", "checksum"})
-    expect(metadata.contains(key), "{}: no model of this program: the metadata has no \"{}\"", where,
-           key);
+    expect(metadata.contains(key), "{}: no model of this program: the metadata has no \"{}\"",
+           where, key);
   expect(metadata.at("format") == kFormat, "{}: expected the format {}, got {}", where, kFormat,
          metadata.at("format"));
   const std::string sum = checksum(file.tensors(), metadata);

@@ -3,6 +3,7 @@
 #include "egc/core/error.h"
 #include "egc/models/hetero_network.h"
 #include "egc/models/homogeneous_network.h"
+#include "egc/models/keep_generator.h"
 #include "egc/nn/group.h"
 
 namespace egc::models {
@@ -16,6 +17,7 @@ int64_t Network::num_parameters() const {
 std::shared_ptr<torch::nn::Module> Network::clone(
     const c10::optional<torch::Device>& device) const {
   check(!device.has_value() || device->is_cpu(), "Network: clones live on the CPU");
+  const KeepGenerator keep;
   const auto copy = make_network(config_);
   nn::copy_state(*this, *copy);
   copy->train(is_training());

@@ -24,6 +24,16 @@ void BatchNormImpl::reset_parameters() {
   num_batches_tracked.zero_();
 }
 
+void BatchNormImpl::to(torch::Dtype dtype, bool non_blocking) {
+  torch::nn::Module::to(dtype, non_blocking);
+  num_batches_tracked.set_data(num_batches_tracked.to(at::kLong));
+}
+
+void BatchNormImpl::to(torch::Device device, torch::Dtype dtype, bool non_blocking) {
+  torch::nn::Module::to(device, dtype, non_blocking);
+  num_batches_tracked.set_data(num_batches_tracked.to(at::kLong));
+}
+
 ops::BatchNormTensors BatchNormImpl::tensors() const {
   return {weight, bias, running_mean, running_var};
 }

@@ -17,6 +17,11 @@ class BatchNormImpl : public torch::nn::Cloneable<BatchNormImpl> {
   void reset() override;
   void reset_parameters();
 
+  // LibTorch would make the counter a float too.
+  void to(torch::Dtype dtype, bool non_blocking = false) override;
+  void to(torch::Device device, torch::Dtype dtype, bool non_blocking = false) override;
+  using torch::nn::Module::to;
+
   // y = dropout(relu(batch_norm(x))) + residual; the residual may be undefined.
   at::Tensor forward(const at::Tensor& x, double dropout, const at::Tensor& residual);
 

@@ -10,6 +10,9 @@
 
 namespace egc::nn {
 
+// Products of two widths stay far from the limits of 64 bits.
+inline constexpr int64_t kMostChannels = int64_t{1} << 24;
+
 class Conv {
  public:
   virtual ~Conv() = default;
@@ -34,6 +37,7 @@ inline std::shared_ptr<torch::nn::Module> as_module(const std::shared_ptr<Conv>&
 }
 
 // Throws unless x fits the layer and the graph.
-void check_conv_input(const char* layer, const at::Tensor& x, const Csr& graph, int64_t in_channels);
+void check_conv_input(const char* layer, const at::Tensor& x, const Csr& graph,
+                      int64_t in_channels);
 
 }  // namespace egc::nn

@@ -21,11 +21,11 @@ struct ConvSpec {
   std::optional<int64_t> heads;
   std::optional<int64_t> bases;
   std::optional<AggregatorSet> aggregators;
-  SelfLoops self_loops = SelfLoops::kAll;                           // egc
-  WeightActivation activation = WeightActivation::kIdentity;        // egc
-  int64_t towers = 4;                                               // mpnn, pna
-  double mean_log_degree = 1.0;                                     // pna
-  HeteroSchema schema = HeteroSchema::homogeneous();                // rgcn, regc
+  SelfLoops self_loops = SelfLoops::kAll;                     // egc
+  WeightActivation activation = WeightActivation::kIdentity;  // egc
+  int64_t towers = 4;                                         // mpnn, pna
+  double mean_log_degree = 1.0;                               // pna
+  HeteroSchema schema = HeteroSchema::homogeneous();          // rgcn, regc
 };
 
 // egc-s, egc-m, egc, gcn, gin, sage, gat, gatv2, mpnn-sum, mpnn-max, pna, mlp, rgcn, regc.

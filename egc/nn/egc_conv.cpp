@@ -40,10 +40,11 @@ EgcConvImpl::EgcConvImpl(EgcConvOptions opts) : options(std::move(opts)) { reset
 
 void EgcConvImpl::reset() {
   const EgcConvOptions& o = options;
-  check(
-      o.in_channels >= 1 && o.out_channels >= 1 && o.heads >= 1 && o.bases >= 1,
-      "EgcConv: in_channels, out_channels, heads and bases must be at least 1, got {}, {}, {}, {}",
-      o.in_channels, o.out_channels, o.heads, o.bases);
+  for (const int64_t n : {o.in_channels, o.out_channels, o.heads, o.bases})
+    check(n >= 1 && n <= kMostChannels,
+          "EgcConv: in_channels, out_channels, heads and bases must be from 1 to {}, got {}, {}, "
+          "{}, {}",
+          kMostChannels, o.in_channels, o.out_channels, o.heads, o.bases);
   check(o.out_channels % o.heads == 0,
         "EgcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels, o.heads);
   const int64_t columns = o.bases * (o.out_channels / o.heads);
@@ -102,8 +103,7 @@ at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph,
   if (!x.is_cpu()) {  // no kernels of ours there: everything is composed of ATen calls
     return ops::fused_aggregate(graph, shape, SliceLayout::row_major(options.bases, head_width),
                                 at::linear(x, bases_weight),
-                                activate(at::linear(x, comb_weight, comb_bias)), bias,
-                                epilogue);
+                                activate(at::linear(x, comb_weight, comb_bias)), bias, epilogue);
   }
   const SliceLayout layout = choose_slices(graph.num_sources(), graph.num_edges(), options.bases,
                                            head_width, static_cast<int64_t>(x.element_size()));

@@ -41,7 +41,8 @@ class EgcConvImpl : public ConvModule<EgcConvImpl> {
   EgcConvImpl(int64_t in, int64_t out) : EgcConvImpl(EgcConvOptions(in, out)) {}
 
   void reset() override;
-  void reset_parameters() override;  // Glorot for the bases, a default Linear for the weights, zero bias
+  void reset_parameters()
+      override;  // Glorot for the bases, a default Linear for the weights, zero bias
   void pretty_print(std::ostream& stream) const override;
 
   at::Tensor forward(const at::Tensor& x, const Csr& graph,

@@ -1,5 +1,5 @@
-// GATv2 (Brody et al., ICLR 2022): attention after the nonlinearity, separate Linears for source and
-// target. Scores are recomputed where they are needed; memory O(V).
+// GATv2 (Brody et al., ICLR 2022): attention after the nonlinearity, separate Linears for source
+// and target. Scores are recomputed where they are needed; memory O(V).
 #pragma once
 
 #include "egc/nn/conv.h"

@@ -1,4 +1,5 @@
-// mlp([a, b, ..., z]): Linear, BatchNorm, ReLU and dropout between sizes, a plain Linear at the end.
+// mlp([a, b, ..., z]): Linear, BatchNorm, ReLU and dropout between sizes, a plain Linear at the
+// end.
 #pragma once
 
 #include <vector>

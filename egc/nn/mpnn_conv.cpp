@@ -50,8 +50,7 @@ at::Tensor MpnnConvImpl::forward(const at::Tensor& x, const Csr& graph,
     terms.push_back({0, t * towers_.out, first, t * towers_.out});
     terms.push_back({1, t * towers_.in, first + 1, t * towers_.out});
   }
-  const at::Tensor updated =
-      ops::linear_sum({aggregate, x}, weights, terms, at::cat(biases), out_);
+  const at::Tensor updated = ops::linear_sum({aggregate, x}, weights, terms, at::cat(biases), out_);
   return lin->forward(updated, epilogue);
 }
 

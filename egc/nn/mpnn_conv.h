@@ -12,7 +12,8 @@ namespace egc::nn {
 class MpnnConvImpl : public ConvModule<MpnnConvImpl> {
  public:
   // aggregator: add or max.
-  MpnnConvImpl(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers = 4);
+  MpnnConvImpl(int64_t in_channels, int64_t out_channels, Aggregator aggregator,
+               int64_t towers = 4);
 
   void reset() override;
   void reset_parameters() override;

@@ -13,11 +13,12 @@ thread_local int64_t budget = kNoBudget;
 }  // namespace
 
 at::Tensor new_parameter(at::IntArrayRef sizes) {
+  int64_t elements = 1;
+  bool fits = true;
+  for (const int64_t extent : sizes)
+    fits = fits && extent >= 0 && !__builtin_mul_overflow(elements, extent, &elements);
+  check(fits || budget != kNoBudget, "a parameter cannot be [{}]", fmt::join(sizes, ", "));
   if (budget != kNoBudget) {
-    int64_t elements = 1;
-    bool fits = true;
-    for (const int64_t extent : sizes)
-      fits = fits && !__builtin_mul_overflow(elements, extent, &elements);
     if (!fits || elements > budget)
       fail(ErrorKind::kModel,
            "the configuration needs a parameter [{}], more than the {} values that are left",

@@ -33,10 +33,7 @@ double mean_log_degree(const std::vector<int64_t>& histogram) {
 
 PnaConvImpl::PnaConvImpl(int64_t in_channels, int64_t out_channels, double mean_log_degree,
                          int64_t towers)
-    : in_(in_channels),
-      out_(out_channels),
-      mean_log_degree_(mean_log_degree),
-      num_towers_(towers) {
+    : in_(in_channels), out_(out_channels), mean_log_degree_(mean_log_degree), num_towers_(towers) {
   check(mean_log_degree > 0, "PnaConv: mean_log_degree must be positive, got {}", mean_log_degree);
   reset();
 }
@@ -59,8 +56,7 @@ void PnaConvImpl::reset_parameters() {
 at::Tensor PnaConvImpl::forward(const at::Tensor& x, const Csr& graph,
                                 const ops::EpilogueTensors& epilogue) {
   check_conv_input("PnaConv", x, graph, in_);
-  const MessageParts parts =
-      message_parts({num_towers_, towers_.in, towers_.in}, pre_nns, x);
+  const MessageParts parts = message_parts({num_towers_, towers_.in, towers_.in}, pre_nns, x);
   const at::Tensor degrees = in_degrees(graph, x.options());
   const at::Tensor aggregates = ops::aggregate(
       graph, {Aggregator::kMean, Aggregator::kMin, Aggregator::kMax, Aggregator::kVar},
@@ -93,14 +89,13 @@ at::Tensor PnaConvImpl::forward(const at::Tensor& x, const Csr& graph,
       }
       biases.push_back(s == 0 ? post_nns[t]->bias : at::zeros_like(post_nns[t]->bias));
     }
-  const at::Tensor scaled =
-      ops::linear_sum({x, moved.reshape({-1, 3 * in_}), spread}, weights, terms, at::cat(biases),
-                      kScalers * out_);
+  const at::Tensor scaled = ops::linear_sum({x, moved.reshape({-1, 3 * in_}), spread}, weights,
+                                            terms, at::cat(biases), kScalers * out_);
   const at::Tensor amplification = (degrees + 1).log() / mean_log_degree_;
   const at::Tensor attenuation = mean_log_degree_ / (degrees.clamp_min(1) + 1).log();
-  const at::Tensor updated =
-      at::addcmul(at::addcmul(scaled.narrow(1, 0, out_), scaled.narrow(1, out_, out_), amplification),
-                  scaled.narrow(1, 2 * out_, out_), attenuation);
+  const at::Tensor updated = at::addcmul(
+      at::addcmul(scaled.narrow(1, 0, out_), scaled.narrow(1, out_, out_), amplification),
+      scaled.narrow(1, 2 * out_, out_), attenuation);
   return lin->forward(updated, epilogue);
 }
 

@@ -12,7 +12,8 @@ namespace egc::nn {
 class PnaConvImpl : public ConvModule<PnaConvImpl> {
  public:
   // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
-  PnaConvImpl(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers = 4);
+  PnaConvImpl(int64_t in_channels, int64_t out_channels, double mean_log_degree,
+              int64_t towers = 4);
 
   void reset() override;
   void reset_parameters() override;

@@ -28,7 +28,11 @@ RegcConvImpl::RegcConvImpl(RegcConvOptions opts)
 
 void RegcConvImpl::reset() {
   const RegcConvOptions& o = options;
-  check(o.heads >= 1 && o.bases >= 1 && o.out_channels % o.heads == 0,
+  for (const int64_t n : {o.in_channels, o.out_channels, o.heads, o.bases})
+    check(n >= 1 && n <= kMostChannels,
+          "RegcConv: in_channels, out_channels, heads and bases must be from 1 to {}, got {}",
+          kMostChannels, n);
+  check(o.out_channels % o.heads == 0,
         "RegcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels,
         o.heads);
   rel_combs.clear();

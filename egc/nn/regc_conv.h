@@ -1,5 +1,5 @@
-// R-EGC, the relational EGC of the paper's appendix: one set of bases for everything; a weighting of
-// its own for each node type's root and for each relation, computed from the target node.
+// R-EGC, the relational EGC of the paper's appendix: one set of bases for everything; a weighting
+// of its own for each node type's root and for each relation, computed from the target node.
 //   y_i = sum_b w_root[h,b] bases[i,b] + sum_r sum_{a,b} w_r[h,a,b] agg_a over N_r(i) of bases[.,b]
 // Memory O(V).
 #pragma once

@@ -5,7 +5,7 @@
 namespace egc::nn {
 
 std::vector<at::Tensor> RelationalConv::forward_hetero(const std::vector<at::Tensor>& x,
-                                                const HeteroGraph& graph, int64_t only) {
+                                                       const HeteroGraph& graph, int64_t only) {
   check_hetero_graph(schema_, graph);
   check(x.size() == schema_.node_types.size(), "{}: expected x of {} node types, got {}", layer_,
         schema_.node_types.size(), x.size());

@@ -15,8 +15,8 @@ class RelationalConv {
 
   // x: per node type [N_t, in].   Result: per node type [N_t, out]; with `only`, an undefined
   // tensor for every type but that one.
-  std::vector<at::Tensor> forward_hetero(const std::vector<at::Tensor>& x,
-                                         const HeteroGraph& graph, int64_t only = kAllTypes);
+  std::vector<at::Tensor> forward_hetero(const std::vector<at::Tensor>& x, const HeteroGraph& graph,
+                                         int64_t only = kAllTypes);
 
   static constexpr int64_t kAllTypes = -1;
 

@@ -1,5 +1,5 @@
-// R-GCN (Schlichtkrull et al., ESWC 2018) with node types: per relation a Linear without bias of the
-// neighbours' mean, per node type a root Linear. Memory O(V).
+// R-GCN (Schlichtkrull et al., ESWC 2018) with node types: per relation a Linear without bias of
+// the neighbours' mean, per node type a root Linear. Memory O(V).
 #pragma once
 
 #include <vector>

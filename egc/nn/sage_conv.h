@@ -10,7 +10,8 @@ namespace egc::nn {
 class SageConvImpl : public ConvModule<SageConvImpl> {
  public:
   // aggregator: mean, or max.
-  SageConvImpl(int64_t in_channels, int64_t out_channels, Aggregator aggregator = Aggregator::kMean);
+  SageConvImpl(int64_t in_channels, int64_t out_channels,
+               Aggregator aggregator = Aggregator::kMean);
 
   void reset() override;
   void reset_parameters() override;

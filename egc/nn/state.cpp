@@ -70,6 +70,24 @@ State egc_state(const ForeignShape& shape, const State& foreign) {
   return out;
 }
 
+State translated(std::string_view layer, const ForeignShape& shape, const State& foreign) {
+  if (layer.starts_with("egc")) return egc_state(shape, foreign);
+  State out = foreign;
+  if (layer == "gat") {
+    // One Linear for both ends has two names in PyTorch Geometric.
+    if (const auto node = out.extract("lin_dst.weight"))
+      expect(out.contains("lin_src.weight") && at::equal(node.mapped(), out["lin_src.weight"]),
+             "lin_dst.weight differs from lin_src.weight: this layer has one Linear for both");
+  } else if (layer == "pna") {
+    // Constants of the training set, here a part of the configuration.
+    out.erase("aggr_module.avg_deg_lin");
+    out.erase("aggr_module.avg_deg_log");
+  } else if (layer == "regc") {
+    if (const auto node = out.extract("bases_weight")) out["bases_lin.weight"] = node.mapped().t();
+  }
+  return out;
+}
+
 }  // namespace
 
 at::Tensor to_tensor(const TensorView& view) {
@@ -94,8 +112,8 @@ void load_state(torch::nn::Module& module, const State& state, const std::string
     const auto it = state.find(name);
     expect(it != state.end(), "{}: the tensor \"{}\" is missing", where, name);
     // A single value may come as [1] or as [].
-    const bool fits = it->second.sizes() == tensor.sizes() ||
-                      (it->second.numel() == 1 && tensor.numel() == 1);
+    const bool fits =
+        it->second.sizes() == tensor.sizes() || (it->second.numel() == 1 && tensor.numel() == 1);
     expect(fits, "{}: \"{}\" must be [{}], got [{}]", where, name, fmt::join(tensor.sizes(), ", "),
            fmt::join(it->second.sizes(), ", "));
     tensor.copy_(it->second.reshape(tensor.sizes()));
@@ -103,21 +121,11 @@ void load_state(torch::nn::Module& module, const State& state, const std::string
 }
 
 State conv_state(std::string_view layer, const ForeignShape& shape, const State& foreign) {
-  if (layer.starts_with("egc")) return egc_state(shape, foreign);
-  State out = foreign;
-  if (layer == "gat") {
-    // One Linear for both ends has two names in PyTorch Geometric.
-    if (const auto node = out.extract("lin_dst.weight"))
-      expect(out.contains("lin_src.weight") && at::equal(node.mapped(), out["lin_src.weight"]),
-             "lin_dst.weight differs from lin_src.weight: this layer has one Linear for both");
-  } else if (layer == "pna") {
-    // Constants of the training set, here a part of the configuration.
-    out.erase("aggr_module.avg_deg_lin");
-    out.erase("aggr_module.avg_deg_log");
-  } else if (layer == "regc") {
-    if (const auto node = out.extract("bases_weight")) out["bases_lin.weight"] = node.mapped().t();
+  try {
+    return translated(layer, shape, foreign);
+  } catch (const c10::Error& e) {  // shapes that do not fit together
+    fail(ErrorKind::kModel, "{}", e.what_without_backtrace());
   }
-  return out;
 }
 
 }  // namespace egc::nn

@@ -16,7 +16,7 @@ namespace egc::nn {
 
 struct Towers {
   int64_t count = 4;
-  int64_t in = 0;   // columns of a tower
+  int64_t in = 0;  // columns of a tower
   int64_t out = 0;
 };
 

@@ -107,8 +107,7 @@ void check_attention(const char* operation, const Csr& graph, const AttentionSha
   check(values.dim() == 2 && values.size(0) == graph.num_sources() && values.is_cpu() &&
             (values.scalar_type() == at::kFloat || values.scalar_type() == at::kDouble),
         "{}: values must be a float32 or float64 CPU matrix of {} rows, got [{}] {}", operation,
-        graph.num_sources(), fmt::join(values.sizes(), ", "),
-        c10::toString(values.scalar_type()));
+        graph.num_sources(), fmt::join(values.sizes(), ", "), c10::toString(values.scalar_type()));
   check(shape.heads >= 1 && values.size(1) % shape.heads == 0,
         "{}: {} columns do not divide into {} heads", operation, values.size(1), shape.heads);
   check(shape.negative_slope >= 0 && shape.negative_slope <= 1,
@@ -117,8 +116,8 @@ void check_attention(const char* operation, const Csr& graph, const AttentionSha
         "{}: bias must be [{}]", operation, values.size(1));
 }
 
-void check_size(const char* operation, const char* what, const at::Tensor& t,
-                at::IntArrayRef sizes, const at::Tensor& like) {
+void check_size(const char* operation, const char* what, const at::Tensor& t, at::IntArrayRef sizes,
+                const at::Tensor& like) {
   check(t.sizes() == sizes && t.dtype() == like.dtype(), "{}: {} must be [{}] {}, got [{}] {}",
         operation, what, fmt::join(sizes, ", "), c10::toString(like.scalar_type()),
         fmt::join(t.sizes(), ", "), c10::toString(t.scalar_type()));
@@ -157,8 +156,8 @@ at::Tensor run(const Csr& graph, const AttentionShape& shape, const Inputs& in,
       if (node)
         saved = {pointer<T>(node->softmax), pointer<T>(node->sloped_y),
                  pointer<T>(node->sloped_sum)};
-      attention_forward(graph, kernel_input<T>(shape, in),
-                        static_cast<const T*>(pointer<T>(bias)), out.data_ptr<T>(), saved,
+      attention_forward(graph, kernel_input<T>(shape, in), static_cast<const T*>(pointer<T>(bias)),
+                        out.data_ptr<T>(), saved,
                         borrow<T>(epilogue, rows, out.size(1), node != nullptr));
     });
   }

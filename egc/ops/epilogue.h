@@ -10,8 +10,8 @@
 namespace egc::ops {
 
 struct EpilogueTensors {
-  at::Tensor scale;     // [columns], with shift, or both undefined
-  at::Tensor shift;     // [columns]
+  at::Tensor scale;  // [columns], with shift, or both undefined
+  at::Tensor shift;  // [columns]
   bool relu = false;
   at::Tensor residual;  // [N, columns] or undefined
 

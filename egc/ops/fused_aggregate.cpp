@@ -125,8 +125,7 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
 }
 
 at::Tensor aggregate(const Csr& graph, const AggregatorSet& aggregators, SelfLoops self_loops,
-                     const at::Tensor& x, const at::Tensor& bias,
-                     const EpilogueTensors& epilogue) {
+                     const at::Tensor& x, const at::Tensor& bias, const EpilogueTensors& epilogue) {
   check(x.dim() == 2, "aggregate: x must be a matrix, got [{}]", fmt::join(x.sizes(), ", "));
   // As many heads as aggregators, each of which takes one of them.
   const int64_t count = aggregators.size();

@@ -100,13 +100,16 @@ at::Tensor run(const at::Tensor& x, const Saved& saved, const at::Tensor& weight
 }
 
 void check_matrix(const char* operation, const at::Tensor& x) {
-  check(x.dim() == 2 && x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble),
+  check(x.dim() == 2 && x.is_cpu() &&
+            (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble),
         "{}: x must be a float32 or float64 CPU matrix, got [{}] {}", operation,
         fmt::join(x.sizes(), ", "), c10::toString(x.scalar_type()));
 }
 
 // The default generator decides, so torch::manual_seed governs dropout too.
-uint64_t draw_seed() { return static_cast<uint64_t>(at::randint(INT64_MAX, {1}, at::kLong).item<int64_t>()); }
+uint64_t draw_seed() {
+  return static_cast<uint64_t>(at::randint(INT64_MAX, {1}, at::kLong).item<int64_t>());
+}
 
 double checked_probability(double p) {
   check(p >= 0 && p < 1, "dropout: the probability must be in [0, 1), got {}", p);

@@ -1,5 +1,5 @@
-// y = a + (1 + eps) * x with a learned scalar eps, the mixing of GIN. An operator of its own because
-// the gradient of a scalar is a sum over everything, which threads must not reorder.
+// y = a + (1 + eps) * x with a learned scalar eps, the mixing of GIN. An operator of its own
+// because the gradient of a scalar is a sum over everything, which threads must not reorder.
 #pragma once
 
 #include <ATen/core/Tensor.h>

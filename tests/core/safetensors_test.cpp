@@ -232,7 +232,7 @@ std::vector<Corrupt> corrupt_files() {
       {"DeepAndOpen", file_of(deep), "JSON"},
       {"DeepAndClosed", file_of(deep + repeat("]", 100'000)), "object"},
       {"DeepObjects", file_of(repeat("{\"a\":", 100'000)), "JSON"},
-      {"DeepEntry", file_of("{\"a\":" + deep + repeat("]", 100'000) + "}"), "tensor \"a\""},
+      {"DeepEntry", file_of("{\"a\":" + deep + repeat("]", 100'000) + "}"), "nested"},
       {"NotUtf8", file_of("{\"\xff\xfe\":{}}"), "JSON"},
       {"SurrogateAlone", file_of(R"({"\ud800":{}})"), "JSON"},
       {"PaddedWithNul", file_of(std::string("{}\0\0", 4)), "JSON"},

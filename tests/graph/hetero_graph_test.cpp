@@ -57,7 +57,7 @@ TEST(HeteroSchema, TypesAreChecked) {
   expect_bad_schema([](auto& s) { s.node_types.clear(); }, {"at least one node type"});
   expect_bad_schema([](auto& s) { s.node_types[1] = ""; }, {"node type", "empty", "\"\""});
   expect_bad_schema([](auto& s) { s.node_types[0] = "a.b"; }, {"node type", "dot", "\"a.b\""});
-  expect_bad_schema([](auto& s) { s.node_types[0] = "."; }, {"node type", "dot"});
+  expect_bad_schema([](auto& s) { s.node_types[0] = std::string("."); }, {"node type", "dot"});
   expect_bad_schema([](auto& s) { s.node_types[1] = "author"; },
                     {"node type", "\"author\" came twice"});
 }

@@ -1,5 +1,5 @@
-// The paper's whole networks against the authors' release: evaluation, and the losses of twelve Adam
-// steps.
+// The paper's whole networks against the authors' release: evaluation, and the losses of twelve
+// Adam steps.
 //
 // Evaluation is compared in float32, as the files were made. Twelve steps of Adam are chaotic: a
 // ReLU or a max near its kink, and Adam makes a full step of a gradient that was nearly nothing.
@@ -7,9 +7,9 @@
 // parameters in float64 and float32 and, where those runs took another branch, from parameters that
 // float32 can hardly tell from the file's: one run must follow the file to 1e-4 all the way.
 //
-// Where std is among the aggregators the files cannot be followed for more than two steps: the other
-// implementation takes the variance as E[x^2] - E[x]^2 in float32 under a square root next to 0,
-// which leaves noise of 1e-4 in its own gradients. There, float32 is compared with our float64.
+// Where std is among the aggregators the files cannot be followed for more than two steps: the
+// other implementation takes the variance as E[x^2] - E[x]^2 in float32 under a square root next to
+// 0, which leaves noise of 1e-4 in its own gradients. There, float32 is compared with our float64.
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
 
@@ -103,8 +103,9 @@ struct Golden {
       for (at::Tensor p : net->parameters()) p.mul_(1 + change * at::randn_like(p));
     }
     const auto& meta = file.metadata();
-    torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(std::stod(meta.at("lr")))
-                                                   .weight_decay(std::stod(meta.at("wd"))));
+    torch::optim::Adam adam(
+        net->parameters(),
+        torch::optim::AdamOptions(std::stod(meta.at("lr"))).weight_decay(std::stod(meta.at("wd"))));
     std::vector<double> losses;
     for (int64_t step = 0; step < steps; ++step) {
       GoldenBatch b = batches[step % static_cast<int64_t>(batches.size())];
@@ -163,8 +164,8 @@ TEST_P(GoldenNetworkTest, LossesOfTwelveSteps) {
   for (int attempt = 0; attempt < 100 && best > 1e-4; ++attempt) {
     const auto type = attempt % 2 == 0 ? at::kDouble : at::kFloat;
     const double change = attempt < 2 ? 0.0 : 3e-7;
-    best = std::min(best, worst_difference(
-                              golden.train(type, noisy ? 2 : expected.size(0), change), expected));
+    best = std::min(
+        best, worst_difference(golden.train(type, noisy ? 2 : expected.size(0), change), expected));
   }
   EXPECT_LE(best, 1e-4);
   const at::Tensor exact = at::tensor(golden.train(at::kDouble, 3), at::kDouble);

@@ -1,4 +1,5 @@
-// Whole networks: the same bits for any number of threads, evaluation that folds, dropout, learning.
+// Whole networks: the same bits for any number of threads, evaluation that folds, dropout,
+// learning.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
@@ -176,13 +177,11 @@ TEST_P(NetworkTest, LearnsAFewLabelsByHeart) {
   EXPECT_LT(end, 0.97 * begin);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, NetworkTest, ::testing::ValuesIn(cases()),
-                         [](const auto& info) {
-                           std::string name =
-                               fmt::format("{}_{}", info.param.first, info.index);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Networks, NetworkTest, ::testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = fmt::format("{}_{}", info.param.first, info.index);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace egc

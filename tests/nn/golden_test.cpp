@@ -63,8 +63,8 @@ TEST_P(GoldenTest, OutputAndGradients) {
   const nn::ConvSpec spec = spec_of(file.metadata());
   const nn::State params = tensors_under(file, "param.");
   // The authors' symmetric normalisation was computed in float32.
-  const bool coarse = params.contains("bases_weight.0") &&
-                      spec.aggregators->has(Aggregator::kSymnorm);
+  const bool coarse =
+      params.contains("bases_weight.0") && spec.aggregators->has(Aggregator::kSymnorm);
   const double tolerance = coarse ? 1e-6 : 1e-9;
   const auto get = [&](const char* name) { return nn::to_tensor(file.at(name)); };
   const Csr graph = testing::graph_of(get("in.edge_index"), get("in.x").size(0));
@@ -73,8 +73,7 @@ TEST_P(GoldenTest, OutputAndGradients) {
   const auto module = nn::as_module(conv);
   module->to(at::kDouble);
   nn::load_state(*module, nn::conv_state(layer, weighting(spec), params), "golden");
-  const nn::State grads =
-      nn::conv_state(layer, weighting(spec), tensors_under(file, "grad."));
+  const nn::State grads = nn::conv_state(layer, weighting(spec), tensors_under(file, "grad."));
   for (const std::string& target : kernels::available_targets()) {
     kernels::force_target(target);
     module->zero_grad();
@@ -92,11 +91,10 @@ TEST_P(GoldenTest, OutputAndGradients) {
   kernels::force_target("");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Layers, GoldenTest,
-    ::testing::ValuesIn(golden_files({"egc_", "gcn_", "gin_", "sage_", "gat_", "gatv2_", "mpnn_",
-                                      "pna_"})),
-    [](const auto& info) { return golden_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(Layers, GoldenTest,
+                         ::testing::ValuesIn(golden_files({"egc_", "gcn_", "gin_", "sage_", "gat_",
+                                                           "gatv2_", "mpnn_", "pna_"})),
+                         [](const auto& info) { return golden_name(info.param); });
 
 class GoldenHeteroTest : public ::testing::TestWithParam<std::string> {};
 
@@ -124,9 +122,9 @@ TEST_P(GoldenHeteroTest, OutputAndGradients) {
     spec.schema.relations.push_back(relation);
     const at::Tensor edges = nn::to_tensor(file.at("in.edge_index." + r));
     const auto n = static_cast<size_t>(edges.size(1));
-    graph.relations.push_back(Csr::from_edges(
-        graph.num_nodes[relation.target], graph.num_nodes[relation.source],
-        {edges[0].data_ptr<int64_t>(), n}, {edges[1].data_ptr<int64_t>(), n}));
+    graph.relations.push_back(
+        Csr::from_edges(graph.num_nodes[relation.target], graph.num_nodes[relation.source],
+                        {edges[0].data_ptr<int64_t>(), n}, {edges[1].data_ptr<int64_t>(), n}));
   }
   const std::string layer = meta.at("layer");
   const auto conv = nn::make_conv(layer, spec);
