@@ -47,10 +47,11 @@ double status_kb(const std::string& key) {
 
 }  // namespace
 
-std::vector<Timing> measure(const std::vector<Contestant>& contestants, int reps) {
+std::vector<Timing> measure(const std::vector<Contestant>& contestants, int reps, bool warm) {
   std::vector<std::vector<double>> times(contestants.size());
   for (int rep = -1; rep < reps; ++rep)
     for (size_t k = 0; k < contestants.size(); ++k) {
+      if (warm) contestants[k].run();
       const double ms = once_ms(contestants[k].run);
       if (rep >= 0) times[k].push_back(ms);
     }

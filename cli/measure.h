@@ -20,7 +20,10 @@ struct Timing {
 };
 
 // One unmeasured round, then `reps` rounds in each of which every contestant runs once, in turn.
-std::vector<Timing> measure(const std::vector<Contestant>& contestants, int reps);
+// `warm`: each measured run comes right after an unmeasured one, for contestants whose buffers
+// differ in size and would otherwise pay for each other's.
+std::vector<Timing> measure(const std::vector<Contestant>& contestants, int reps,
+                            bool warm = false);
 
 // Growth of the resident set at its peak while `run` runs, in megabytes (10^6 bytes).
 double peak_extra_mb(const std::function<void()>& run);

@@ -78,7 +78,7 @@ ModelBenchResult bench_models(const LayerBenchOptions& o,
     contestants.push_back({model, [bench, &graph] { bench.infer(graph); }});
     contestants.push_back({model, [bench, &graph] { bench.train(graph); }});
   }
-  const std::vector<Timing> timings = measure(contestants, o.reps);
+  const std::vector<Timing> timings = measure(contestants, o.reps, /*warm=*/true);
   for (const Bench& bench : benches) bench.forget();
   for (size_t k = 0; k < benches.size(); ++k) {
     const Bench& bench = benches[k];

@@ -97,7 +97,10 @@ void forward_rows(const AttentionInput<T>& in, RowRange rows, const T* bias, T* 
   T* const own_softmax = scratch;  // where nobody keeps it
   T* const alphas = scratch + 2 * heads;
   for (int64_t i = rows.begin; i < rows.end; ++i) {
-    if (in.prefetch) EGC_PREFETCH_NEXT(in.graph, i, rows.end, in.values, in.columns());
+    if (in.prefetch) {
+      EGC_PREFETCH_NEXT(in.graph, i, rows.end, in.values, in.columns());
+      if (!in.is_v2) EGC_PREFETCH_NEXT(in.graph, i, rows.end, in.source_score, heads);
+    }
     const Neighbours n = neighbours_of(in.graph, i, in.self_loops, buffer);
     T* greatest = saved.softmax != nullptr ? saved.softmax + i * 2 * heads : own_softmax;
     if (n.count == 0) std::fill(greatest, greatest + 2 * heads, T{0});

@@ -197,7 +197,11 @@ void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
   const int64_t heads = in.heads;
   const int64_t columns = in.columns();
   for (int64_t j = sources.begin; j < sources.end; ++j) {
-    if (in.prefetch) EGC_PREFETCH_NEXT(transposed, j, sources.end, grad.grad_out, columns);
+    if (in.prefetch) {
+      EGC_PREFETCH_NEXT(transposed, j, sources.end, grad.grad_out, columns);
+      EGC_PREFETCH_NEXT(transposed, j, sources.end, grad.records, 4 * heads);
+      if (in.is_v2) EGC_PREFETCH_NEXT(transposed, j, sources.end, in.query, columns);
+    }
     const Neighbours n = neighbours_of(transposed, j, in.self_loops, buffer);
     T* alphas = scratch;
     T* dots = alphas + n.count * heads + 16;

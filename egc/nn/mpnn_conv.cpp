@@ -2,6 +2,7 @@
 
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/linear.h"
+#include "egc/ops/row_parts.h"
 
 namespace egc::nn {
 
@@ -37,8 +38,8 @@ at::Tensor MpnnConvImpl::forward(const at::Tensor& x, const Csr& graph,
   // where there is no message.
   const at::Tensor times = aggregator_ == Aggregator::kAdd ? degrees : degrees.clamp_max(1);
   const at::Tensor aggregate =
-      at::addcmul(ops::aggregate(graph, {aggregator_}, SelfLoops::kNone, parts.of_source),
-                  parts.of_target, times);
+      ops::add_scaled_rows(ops::aggregate(graph, {aggregator_}, SelfLoops::kNone, parts.of_source),
+                           parts.of_target, times);
   std::vector<at::Tensor> weights;
   std::vector<at::Tensor> biases;
   std::vector<ops::LinearTerm> terms;

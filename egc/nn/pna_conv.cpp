@@ -4,6 +4,7 @@
 
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/linear.h"
+#include "egc/ops/row_parts.h"
 
 namespace egc::nn {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 constexpr int64_t kAggregators = 4;
 constexpr int64_t kScalers = 3;
 constexpr double kLeastVariance = 1e-5;
-
-// PyTorch Geometric's rule: below the least variance the deviation is 0, without a gradient.
-at::Tensor deviation(const at::Tensor& variance) {
-  const at::Tensor root = variance.clamp_min(kLeastVariance).sqrt();
-  return root.masked_fill(variance <= kLeastVariance, 0.0);
-}
 
 }  // namespace
 
@@ -58,44 +53,40 @@ at::Tensor PnaConvImpl::forward(const at::Tensor& x, const Csr& graph,
   check_conv_input("PnaConv", x, graph, in_);
   const MessageParts parts = message_parts({num_towers_, towers_.in, towers_.in}, pre_nns, x);
   const at::Tensor degrees = in_degrees(graph, x.options());
-  const at::Tensor aggregates = ops::aggregate(
-      graph, {Aggregator::kMean, Aggregator::kMin, Aggregator::kMax, Aggregator::kVar},
-      SelfLoops::kNone, parts.of_source);  // [N, 4 * in]
-  const at::Tensor of_target = parts.of_target * degrees.clamp_max(1);
-  const at::Tensor moved = aggregates.narrow(1, 0, 3 * in_).view({-1, 3, in_}) +
-                           of_target.unsqueeze(1);  // mean, min, max
-  const at::Tensor spread = deviation(aggregates.narrow(1, 3 * in_, in_));
+  const at::Tensor aggregates = ops::shift_aggregates(
+      ops::aggregate(graph,
+                     {Aggregator::kMean, Aggregator::kMin, Aggregator::kMax, Aggregator::kVar},
+                     SelfLoops::kNone, parts.of_source),
+      parts.of_target, degrees.clamp_max(1), kLeastVariance);  // [N, 4 * in]
 
-  // One product for all scalers: columns [s, t, out]; the scalers are applied to the results, which
+  // One product for all scalers, columns [t, s, out]: the scalers are applied to the results, which
   // are a quarter of the size of the scaled aggregates. x and the bias come in unscaled.
   std::vector<at::Tensor> weights;
   std::vector<at::Tensor> biases;
   std::vector<ops::LinearTerm> terms;
-  for (int64_t s = 0; s < kScalers; ++s)
-    for (int64_t t = 0; t < num_towers_; ++t) {
-      const at::Tensor& weight = post_nns[t]->weight;
-      const int64_t out_column = s * out_ + t * towers_.out;
-      const auto add = [&](int input, int64_t in_column, int64_t weight_block) {
-        terms.push_back({input, in_column, static_cast<int>(weights.size()), out_column});
-        weights.push_back(weight.narrow(1, weight_block * towers_.in, towers_.in));
-      };
-      if (s == 0) add(0, t * towers_.in, 0);
-      for (int64_t a = 0; a < kAggregators; ++a) {
-        const int64_t block = 1 + s * kAggregators + a;
-        if (a < 3)
-          add(1, a * in_ + t * towers_.in, block);
-        else
-          add(2, t * towers_.in, block);
-      }
-      biases.push_back(s == 0 ? post_nns[t]->bias : at::zeros_like(post_nns[t]->bias));
-    }
-  const at::Tensor scaled = ops::linear_sum({x, moved.reshape({-1, 3 * in_}), spread}, weights,
-                                            terms, at::cat(biases), kScalers * out_);
+  for (int64_t t = 0; t < num_towers_; ++t) {
+    const auto block = [&](int64_t k) {
+      return post_nns[t]->weight.narrow(1, k * towers_.in, towers_.in);
+    };
+    const auto add = [&](int input, int64_t in_column, const std::vector<at::Tensor>& by_scaler) {
+      terms.push_back(
+          {input, in_column, static_cast<int>(weights.size()), t * kScalers * towers_.out});
+      weights.push_back(at::cat(by_scaler));
+    };
+    const at::Tensor none = at::zeros_like(block(0));
+    add(0, t * towers_.in, {block(0), none, none});
+    for (int64_t a = 0; a < kAggregators; ++a)
+      add(1, a * in_ + t * towers_.in,
+          {block(1 + a), block(1 + kAggregators + a), block(1 + 2 * kAggregators + a)});
+    const at::Tensor& bias = post_nns[t]->bias;
+    biases.insert(biases.end(), {bias, at::zeros_like(bias), at::zeros_like(bias)});
+  }
+  const at::Tensor scaled =
+      ops::linear_sum({x, aggregates}, weights, terms, at::cat(biases), kScalers * out_);
   const at::Tensor amplification = (degrees + 1).log() / mean_log_degree_;
   const at::Tensor attenuation = mean_log_degree_ / (degrees.clamp_min(1) + 1).log();
-  const at::Tensor updated = at::addcmul(
-      at::addcmul(scaled.narrow(1, 0, out_), scaled.narrow(1, out_, out_), amplification),
-      scaled.narrow(1, 2 * out_, out_), attenuation);
+  const at::Tensor updated = ops::sum_scaled_parts(
+      scaled, at::cat({at::ones_like(degrees), amplification, attenuation}, 1), num_towers_);
   return lin->forward(updated, epilogue);
 }
 

@@ -46,7 +46,10 @@ struct ScaledAddBackward : public ag::Node {
       for (const double p : partial) total += p;
       *grad_eps.data_ptr<T>() = static_cast<T>(total);
     });
-    return {grad, grad * (1 + e), grad_eps};
+    const at::Tensor factor = 1 + e;
+    at::Tensor grad_x = empty_buffer(grad.sizes(), grad.options());
+    at::mul_out(grad_x, grad, factor);
+    return {grad, grad_x, grad_eps};
   }
 };
 
