@@ -26,7 +26,8 @@ struct HeteroSchema {
   static HeteroSchema homogeneous() { return {{"node"}, {{"edge", 0, 0}}}; }
 };
 
-// Throws unless names are given, differ and are printable ASCII without dots, and relations name existing types.
+// Throws unless names are given, differ and are printable ASCII without dots, and relations name
+// existing types.
 void check_schema(const HeteroSchema& schema);
 
 struct HeteroGraph {

@@ -1,5 +1,5 @@
-// Elementwise steps between products and aggregations, in one pass each: composed of ATen calls they
-// would be several passes and as many fresh buffers.
+// Elementwise steps between products and aggregations, in one pass each: composed of ATen calls
+// they would be several passes and as many fresh buffers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
