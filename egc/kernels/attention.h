@@ -48,7 +48,7 @@ struct AttentionSaved {
 // Scratch of one call: values, and neighbour ids. `max_degree` is the longest row of the graph (of
 // the transposed one for attention_sources).
 inline int64_t attention_scratch_size(int64_t heads, int64_t max_degree) {
-  return 3 * ((max_degree + 1) * heads + 16) + 2 * heads;
+  return 5 * ((max_degree + 1) * heads + 16) + 2 * heads;
 }
 
 // bias: [H*C] or null.   out: [N, H*C].   saved: empty for inference.

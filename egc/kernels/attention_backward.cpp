@@ -203,37 +203,35 @@ void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
       if (in.is_v2) EGC_PREFETCH_NEXT(transposed, j, sources.end, in.query, columns);
     }
     const Neighbours n = neighbours_of(transposed, j, in.self_loops, buffer);
-    T* alphas = scratch;
-    T* dots = alphas + n.count * heads + 16;
-    T* slopes = dots + n.count * heads + 16;
+    const int64_t values = n.count * heads;
+    T* HWY_RESTRICT alphas = scratch;
+    T* HWY_RESTRICT dots = alphas + values + 16;
+    T* HWY_RESTRICT slopes = dots + values + 16;
+    T* HWY_RESTRICT inverse = slopes + values + 16;
+    T* HWY_RESTRICT passed = inverse + values + 16;
     const T* own = in.values + j * columns;
     const V2Edges<T> edges{in, n, own, in.query, grad.grad_out, columns, own, 0};
-    if (in.is_v2) {
-      edges.scores_and_dots(alphas, dots);
-    } else {
-      const T* source = in.source_score + j * heads;
-      for (int64_t e = 0; e < n.count; ++e) {
-        const T* target = grad.records + n.id[e] * 4 * heads;
-        for (int64_t h = 0; h < heads; ++h) {
-          const T sum = source[h] + target[h];
-          slopes[e * heads + h] = sum > 0 ? T{1} : in.slope;
-          alphas[e * heads + h] = leaky(sum, in.slope);
+    if (in.is_v2) edges.scores_and_dots(alphas, dots);
+    // The targets' records are gathered once; what follows runs over neighbouring memory.
+    for (int64_t e = 0; e < n.count; ++e) {
+      const T* HWY_RESTRICT record = grad.records + n.id[e] * 4 * heads;
+      const int64_t first = e * heads;
+      for (int64_t h = 0; h < heads; ++h) {
+        if (!in.is_v2) {
+          const T sum = in.source_score[j * heads + h] + record[h];
+          slopes[first + h] = sum > 0 ? T{1} : in.slope;
+          alphas[first + h] = leaky(sum, in.slope);
         }
+        alphas[first + h] -= record[heads + h];
+        inverse[first + h] = record[2 * heads + h];
+        passed[first + h] = record[3 * heads + h];
       }
     }
-    for (int64_t e = 0; e < n.count; ++e)
-      for (int64_t h = 0; h < heads; ++h)
-        alphas[e * heads + h] -= grad.records[n.id[e] * 4 * heads + heads + h];
-    exp_in_place(alphas, n.count * heads);
-    for (int64_t e = 0; e < n.count; ++e)
-      for (int64_t h = 0; h < heads; ++h)
-        alphas[e * heads + h] *= grad.records[n.id[e] * 4 * heads + 2 * heads + h];
+    exp_in_place(alphas, values);
+    for (int64_t k = 0; k < values; ++k) alphas[k] *= inverse[k];
     if (!in.is_v2) gat_source(in, n, own, grad.grad_out, alphas, dots, grad_values + j * columns);
-    for (int64_t e = 0; e < n.count; ++e)  // dots become the gradients of the scores
-      for (int64_t h = 0; h < heads; ++h) {
-        const int64_t k = e * heads + h;
-        dots[k] = alphas[k] * (dots[k] - grad.records[n.id[e] * 4 * heads + 3 * heads + h]);
-      }
+    // The dots become the gradients of the scores.
+    for (int64_t k = 0; k < values; ++k) dots[k] = alphas[k] * (dots[k] - passed[k]);
     if (in.is_v2) {
       edges.gradients(dots, alphas, grad_values + j * columns, nullptr);
       continue;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "egc/core/error.h"
@@ -79,6 +80,7 @@ class Translator {
   void translate(const std::string& name, const at::Tensor& tensor) {
     const auto parts = split(name);
     const std::string& first = parts[0];
+    if (parts.back() == "avg_deg_log") check_mean_log_degree(tensor);
     if (parts.size() >= 3 && parts[parts.size() - 3] == "atom_embedding_list") {
       put_table(index_of(parts[parts.size() - 2]), tensor);
     } else if (const int table = ast_table(parts); table >= 0) {
@@ -111,6 +113,14 @@ class Translator {
     } else {
       fail(ErrorKind::kModel, "the tensor \"{}\" has no place in a network of this program", name);
     }
+  }
+
+  // Dropped with the layer's other constants, so it must be what the configuration says.
+  void check_mean_log_degree(const at::Tensor& tensor) const {
+    const double theirs = tensor.numel() == 1 ? tensor.item<double>() : 0.0;
+    if (std::abs(theirs - config_.mean_log_degree) > 1e-4 * config_.mean_log_degree)
+      fail(ErrorKind::kModel, "the state has mean_log_degree {}, the configuration {}", theirs,
+           config_.mean_log_degree);
   }
 
   void put_table(int index, const at::Tensor& tensor) {

@@ -177,5 +177,20 @@ TEST(ForeignState, ShapesThatDoNotFitAreRefused) {
   refused(atom, {{"a.atom_embedding_list.0.weight", at::ones({})}});
 }
 
+// A network whose constant differs would scale every aggregate wrongly, and silently.
+TEST(ForeignState, TheDegreesConstantMustBeTheConfigurations) {
+  models::ModelConfig config;
+  config.model = "pna";
+  config.task = models::Task::kNodeClassification;
+  config.hidden = 8;
+  config.features = 4;
+  config.mean_log_degree = 2.0;
+  const std::string name = "convs.0.aggr_module.avg_deg_log";
+  EXPECT_NO_THROW(models::network_state(config, {{name, at::full({1}, 2.00001)}}));
+  testing::expect_error(ErrorKind::kModel, {"mean_log_degree", "2.5"}, [&] {
+    models::network_state(config, {{name, at::full({1}, 2.5)}});
+  });
+}
+
 }  // namespace
 }  // namespace egc

@@ -6,17 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "egc/core/safetensors.h"
 #include "egc/graph/csr.h"
 
 namespace egc::testing {
-
-inline at::Tensor to_tensor(const TensorView& view) {
-  const auto type = view.dtype == DType::kI64   ? at::kLong
-                    : view.dtype == DType::kF64 ? at::kDouble
-                                                : at::kFloat;
-  return at::from_blob(const_cast<std::byte*>(view.data.data()), view.shape, type).clone();
-}
 
 inline Csr graph_of(const at::Tensor& edge_index, int64_t num_nodes) {
   const at::Tensor e = edge_index.contiguous();
