@@ -47,12 +47,17 @@ inline Neighbours neighbours_of(const CsrView& g, int64_t i, bool loops, int32_t
     }                                                                                         \
   }
 
+template <class T, class D>
+HWY_INLINE void exp_vector(D d, T* x) {
+  const auto v = hn::LoadU(d, x);
+  hn::StoreU(hn::IfThenElse(hn::IsNaN(v), v, hn::Exp(d, v)), d, x);  // Exp makes NaN a 0
+}
+
 // x = exp(x); x has room for a vector past the end.
 template <class T>
 void exp_in_place(T* x, int64_t count) {
   const hn::ScalableTag<T> d;
-  for (int64_t k = 0; k < count; k += static_cast<int64_t>(kFullLanes<T>))
-    hn::StoreU(hn::Exp(d, hn::LoadU(d, x + k)), d, x + k);
+  for (int64_t k = 0; k < count; k += static_cast<int64_t>(kFullLanes<T>)) exp_vector(d, x + k);
 }
 
 template <class T>

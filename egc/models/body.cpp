@@ -1,6 +1,7 @@
 #include "egc/models/body.h"
 
 #include "egc/core/error.h"
+#include "egc/core/log.h"
 #include "egc/nn/conv_table.h"
 #include "egc/nn/group.h"
 #include "egc/ops/fused_aggregate.h"
@@ -21,7 +22,10 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   spec.self_loops = c.self_loops;
   spec.activation = c.activation;
   spec.towers = c.towers;
-  spec.mean_log_degree = c.mean_log_degree;
+  if (c.model == "pna" && layer == 0 && !c.mean_log_degree)
+    log_warning(
+        "pna: mean_log_degree is not set, 1 is used; it should be that of the training set");
+  spec.mean_log_degree = c.mean_log_degree.value_or(spec.mean_log_degree);
   return spec;
 }
 
@@ -76,7 +80,6 @@ GaMlpBody::GaMlpBody(const ModelConfig& config) : config_(config) {
 
 at::Tensor GaMlpBody::forward(at::Tensor x, const Csr& graph) {
   const AggregatorSet diffusion = config_.aggregators.value_or(AggregatorSet{Aggregator::kSymnorm});
-  check(diffusion.size() == 1, "ga-mlp: one aggregator is needed, got {}", diffusion.size());
   const SelfLoops loops = diffusion.has(Aggregator::kSymnorm) ? SelfLoops::kAll : SelfLoops::kNone;
   std::vector<at::Tensor> powers = {x};
   for (int64_t k = 0; k < config_.layers; ++k)

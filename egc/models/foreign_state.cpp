@@ -118,9 +118,10 @@ class Translator {
   // Dropped with the layer's other constants, so it must be what the configuration says.
   void check_mean_log_degree(const at::Tensor& tensor) const {
     const double theirs = tensor.numel() == 1 ? tensor.item<double>() : 0.0;
-    if (std::abs(theirs - config_.mean_log_degree) > 1e-4 * config_.mean_log_degree)
+    const double ours = config_.mean_log_degree.value_or(1.0);
+    if (!(std::abs(theirs - ours) <= 1e-4 * ours))
       fail(ErrorKind::kModel, "the state has mean_log_degree {}, the configuration {}", theirs,
-           config_.mean_log_degree);
+           ours);
   }
 
   void put_table(int index, const at::Tensor& tensor) {
@@ -135,9 +136,14 @@ class Translator {
   }
 
   nn::ForeignShape weighting() const {
-    const bool egc_m = config_.model == "egc-m";
-    return {config_.heads.value_or(egc_m ? 4 : 8), config_.bases.value_or(4),
-            config_.aggregators ? config_.aggregators->size() : (egc_m ? 3 : 1)};
+    const int64_t width = config_.hidden;
+    const nn::EgcConvOptions defaults =
+        config_.model == "egc-m"
+            ? nn::EgcConvOptions::egc_m(width, width,
+                                        {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean})
+            : nn::EgcConvOptions::egc_s(width, width);
+    return {config_.heads.value_or(defaults.heads), config_.bases.value_or(defaults.bases),
+            config_.aggregators.value_or(defaults.aggregators).size()};
   }
 
   const ModelConfig& config_;

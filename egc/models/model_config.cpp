@@ -257,8 +257,8 @@ void check_config(const ModelConfig& c) {
   for (const int64_t n : c.categories) in_range("categories", n, 1, 1 << 30);
   for (const int64_t n : c.embedded_nodes) in_range("embedded_nodes", n, 0, int64_t{1} << 31);
   check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);
-  check(c.mean_log_degree > 0 && std::isfinite(c.mean_log_degree),
-        "mean_log_degree must be positive, got {}", c.mean_log_degree);
+  const double degree = c.mean_log_degree.value_or(1.0);
+  check(degree > 0 && std::isfinite(degree), "mean_log_degree must be positive, got {}", degree);
   const bool hetero = c.task == Task::kNodeClassificationHetero;
   const bool of_floats = c.encoder == Encoder::kLinear || c.encoder == Encoder::kNone;
   if (of_floats)
@@ -296,6 +296,10 @@ void check_config(const ModelConfig& c) {
           "without an encoder the first outputs of the last layer are the result, so outputs must "
           "not be above hidden, got {} and {}, and residual must be false",
           c.outputs, c.hidden);
+  if (c.model == "ga-mlp" && c.aggregators)
+    check(c.aggregators->size() == 1 &&
+              (c.aggregators->has(Aggregator::kSymnorm) || c.aggregators->has(Aggregator::kAdd)),
+          "ga-mlp takes the aggregators symnorm or add");
   check(c.model != "ga-mlp" || (c.readout == Readout::kMean && !hetero && !of_nodes),
         "ga-mlp is a network for tasks on graphs with the readout \"mean\"");
 }

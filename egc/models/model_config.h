@@ -59,7 +59,8 @@ struct ModelConfig {
   SelfLoops self_loops = SelfLoops::kSymnorm;  // the authors' experiments
   nn::WeightActivation activation = nn::WeightActivation::kIdentity;
   int64_t towers = 4;
-  double mean_log_degree = 1.0;  // PNA: of the training graphs
+  std::optional<double>
+      mean_log_degree;  // PNA: of the training graphs; without it 1, and a warning
 
   bool norm = true;      // batch norm after every layer
   bool residual = true;  // around every layer

@@ -3,6 +3,7 @@
 #include <torch/nn/init.h>
 
 #include "egc/nn/parameter.h"
+#include "egc/ops/linear.h"
 #include "egc/ops/linear_pair.h"
 
 namespace egc::nn {
@@ -36,9 +37,15 @@ at::Tensor GatConvImpl::forward(const at::Tensor& x, const Csr& graph,
   // <att, W x> = (W' att) x: the scores are products of x too.
   const int64_t heads = shape_.heads;
   const int64_t width = out_ / heads;
-  const at::Tensor weight = lin_src->weight.view({heads, width, in_});
-  const at::Tensor scores = at::cat({(weight * att_src.view({heads, width, 1})).sum(1),
-                                     (weight * att_dst.view({heads, width, 1})).sum(1)});
+  std::vector<at::Tensor> by_head;
+  std::vector<ops::LinearTerm> terms;
+  for (int64_t h = 0; h < heads; ++h) {
+    terms.push_back({0, h * width, static_cast<int>(h), h * in_});
+    by_head.push_back(lin_src->weight.narrow(0, h * width, width).t());
+  }
+  const at::Tensor att = at::cat({att_src.view({1, -1}), att_dst.view({1, -1})});
+  const at::Tensor scores =
+      ops::linear_sum({att}, by_head, terms, {}, heads * in_).view({2 * heads, in_});
   const auto [values, node_scores] =
       ops::linear_pair(x, lin_src->weight, scores, {}, SliceLayout::row_major(1, out_));
   return ops::gat_attention(graph, shape_, values, node_scores, bias, epilogue);

@@ -1,5 +1,5 @@
 // GAT (Velickovic et al., ICLR 2018) with the attention vector split between source and target.
-// The scores come out of the same products as the values; memory O(V), nothing is kept per edge.
+// The scores come out of the same pass over x as the values; memory O(V), nothing is kept per edge.
 #pragma once
 
 #include "egc/nn/conv.h"

@@ -108,7 +108,8 @@ void load_state(torch::nn::Module& module, const State& state, const std::string
   const State own = state_of(module);
   for (const auto& [name, tensor] : state)
     expect(own.contains(name), "{}: the network has no tensor \"{}\"", where, name);
-  for (auto [name, tensor] : own) {
+  // All is checked before anything is changed.
+  for (const auto& [name, tensor] : own) {
     const auto it = state.find(name);
     expect(it != state.end(), "{}: the tensor \"{}\" is missing", where, name);
     // A single value may come as [1] or as [].
@@ -116,8 +117,8 @@ void load_state(torch::nn::Module& module, const State& state, const std::string
         it->second.sizes() == tensor.sizes() || (it->second.numel() == 1 && tensor.numel() == 1);
     expect(fits, "{}: \"{}\" must be [{}], got [{}]", where, name, fmt::join(tensor.sizes(), ", "),
            fmt::join(it->second.sizes(), ", "));
-    tensor.copy_(it->second.reshape(tensor.sizes()));
   }
+  for (auto [name, tensor] : own) tensor.copy_(state.at(name).reshape(tensor.sizes()));
 }
 
 State conv_state(std::string_view layer, const ForeignShape& shape, const State& foreign) {

@@ -48,6 +48,8 @@ MessageParts message_parts(const Towers& towers, const std::vector<Linear>& mess
 }
 
 at::Tensor in_degrees(const Csr& graph, const at::TensorOptions& options) {
+  check(graph.weights().empty(),
+        "messages of two ends have no use for edge weights, the graph has them");
   const auto offsets = graph.offsets();
   std::vector<double> degrees(static_cast<size_t>(graph.num_targets()));
   for (size_t i = 0; i < degrees.size(); ++i)

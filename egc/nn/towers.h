@@ -35,7 +35,7 @@ struct MessageParts {
 MessageParts message_parts(const Towers& towers, const std::vector<Linear>& messages,
                            const at::Tensor& x);
 
-// In-edges of every node, [N, 1].
+// In-edges of every node, [N, 1]. Graphs with edge weights are refused.
 at::Tensor in_degrees(const Csr& graph, const at::TensorOptions& options);
 
 }  // namespace egc::nn

@@ -112,8 +112,11 @@ void check_attention(const char* operation, const Csr& graph, const AttentionSha
         "{}: {} columns do not divide into {} heads", operation, values.size(1), shape.heads);
   check(shape.negative_slope >= 0 && shape.negative_slope <= 1,
         "{}: the negative slope must be in [0, 1], got {}", operation, shape.negative_slope);
-  check(!bias.defined() || (bias.numel() == values.size(1) && bias.dtype() == values.dtype()),
+  check(!bias.defined() ||
+            (bias.dim() == 1 && bias.size(0) == values.size(1) && bias.dtype() == values.dtype()),
         "{}: bias must be [{}]", operation, values.size(1));
+  check(graph.weights().empty(), "{}: attention has no use for edge weights, the graph has them",
+        operation);
 }
 
 void check_size(const char* operation, const char* what, const at::Tensor& t, at::IntArrayRef sizes,
@@ -125,8 +128,9 @@ void check_size(const char* operation, const char* what, const at::Tensor& t, at
 
 // `differentiable`: the operator's own inputs, in the order of AttentionBackward's results.
 at::Tensor run(const Csr& graph, const AttentionShape& shape, const Inputs& in,
-               const at::Tensor& bias, const ag::variable_list& differentiable,
+               const at::Tensor& any_bias, const ag::variable_list& differentiable,
                const EpilogueTensors& epilogue) {
+  const at::Tensor bias = any_bias.defined() ? any_bias.contiguous() : any_bias;
   const bool is_v2 = in.query.defined();
   const auto node = make_node<AttentionBackward>(differentiable, [&](AttentionBackward& n) {
     n.graph = graph;

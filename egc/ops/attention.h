@@ -1,4 +1,5 @@
 // Attention of GAT and GATv2 on tensors, with autograd. Memory O(V): nothing is kept per edge.
+// Graphs with edge weights are refused: neither definition has a place for them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -77,7 +77,7 @@ std::vector<at::Tensor> blocked_gemm_backward(int64_t rows,
       }
     }
   });
-  at::Tensor total = partial[0];
+  at::Tensor total = partial[0].clone();  // a view would keep all the others alive
   for (int64_t p = 1; p < partials; ++p) total.add_(partial[p]);
   return views(total);
 }

@@ -19,7 +19,8 @@ at::Tensor fused_aggregate(const Csr& graph, const kernels::FusedShape& shape,
                            const at::Tensor& weights, const c10::optional<at::Tensor>& bias,
                            const EpilogueTensors& epilogue = {});
 
-// The aggregates themselves, next to each other: x [num_sources, F] gives [N, A*F].
+// The aggregates themselves, next to each other: x [num_sources, F] gives [N, A*F]. An aggregate
+// that is infinite makes the others of its column NaN: they are selected by products with 0 and 1.
 at::Tensor aggregate(const Csr& graph, const AggregatorSet& aggregators, SelfLoops self_loops,
                      const at::Tensor& x, const at::Tensor& bias = {},
                      const EpilogueTensors& epilogue = {});

@@ -102,6 +102,8 @@ at::Tensor linear_sum(const std::vector<at::Tensor>& inputs, const std::vector<a
           "linear: weight [{}] does not fit x [{}]", fmt::join(w.sizes(), ", "),
           fmt::join(inputs.at(t.input).sizes(), ", "));
   }
+  check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out_columns),
+        "linear: bias must be [{}]", out_columns);
   std::vector<at::Tensor> x;
   for (const at::Tensor& input : inputs) x.push_back(input.contiguous());
   at::Tensor out;

@@ -19,7 +19,8 @@ struct LinearTerm {
 };
 
 // inputs: [N, F_k] each.   weights: [o, i] each.   bias: [out_columns] or undefined.
-// Terms of one output range follow each other; their ranges are the same or do not meet.
+// Terms of one output range follow each other. Ranges, of the output and of an input, are the same
+// or do not meet.
 // Result: [N, out_columns], all of it covered by terms. Differentiable in inputs, weights and bias.
 at::Tensor linear_sum(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                       const std::vector<LinearTerm>& terms, const at::Tensor& bias,

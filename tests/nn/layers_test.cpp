@@ -198,5 +198,54 @@ TEST(ConvTable, GradientsOfTiesGoToTheFirstWinner) {
   EXPECT_EQ(x.grad()[2].abs().sum().item<double>(), 0.0);
 }
 
+// One head wide enough that LibTorch's own reductions would be cut by the number of threads.
+TEST(ConvTable, WideAttentionHasTheSameBitsForAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  const Csr graph = awkward_graph();
+  ConvSpec spec;
+  spec.in_channels = spec.out_channels = 304;
+  spec.heads = 1;
+  const auto conv = nn::make_conv("gat", spec);
+  const auto module = nn::as_module(conv);
+  const at::Tensor x = at::randn({graph.num_targets(), 304});
+  std::vector<at::Tensor> first;
+  for (const int threads : {1, 2, 3, 4, 8}) {
+    at::set_num_threads(threads);
+    module->zero_grad();
+    const at::Tensor y = conv->forward(x, graph);
+    y.backward(at::ones_like(y));
+    std::vector<at::Tensor> all = {y.detach()};
+    for (const at::Tensor& p : module->parameters()) all.push_back(p.grad().clone());
+    if (first.empty()) first = all;
+    for (size_t k = 0; k < all.size(); ++k)
+      EXPECT_TRUE(at::equal(all[k], first[k])) << threads << " threads, tensor " << k;
+  }
+  at::set_num_threads(before);
+}
+
+// Their definitions have no place for weights: better said than silently left out.
+TEST(ConvTable, LayersWithoutUseForEdgeWeightsRefuseThem) {
+  ConvSpec spec;
+  spec.in_channels = spec.out_channels = 8;
+  for (const char* layer : {"gat", "gatv2", "mpnn-sum", "mpnn-max", "pna"})
+    testing::expect_error(ErrorKind::kUsage, {"edge weights"}, [&] {
+      nn::make_conv(layer, spec)->forward(at::ones({14, 8}), awkward_graph(true));
+    });
+}
+
+TEST(ConvTable, NanIsNotSwallowedByAttention) {
+  ConvSpec spec;
+  spec.in_channels = spec.out_channels = 8;
+  const Csr graph = awkward_graph();
+  at::Tensor x = at::randn({14, 8});
+  x[7][3] = NAN;
+  at::NoGradGuard no_grad;
+  for (const char* layer : {"gat", "gatv2"}) {
+    const at::Tensor y = nn::make_conv(layer, spec)->forward(x, graph);
+    EXPECT_TRUE(at::isnan(y[3]).all().item<bool>()) << layer;  // 7 is a neighbour of 3
+    EXPECT_FALSE(at::isnan(y[0]).any().item<bool>()) << layer;
+  }
+}
+
 }  // namespace
 }  // namespace egc
