@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -188,7 +189,7 @@ const TensorView& SafetensorsFile::at(const std::string& name) const {
 
 void write_safetensors(const std::filesystem::path& path,
                        const std::map<std::string, TensorView>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, Sync sync) {
   json root = json::object();
   if (!metadata.empty()) root["__metadata__"] = metadata;
   uint64_t at = 0;
@@ -214,7 +215,9 @@ void write_safetensors(const std::filesystem::path& path,
         header.size(), kMaxHeader);
   const uint64_t length = header.size();
 
-  const std::string temporary = fmt::format("{}.tmp.{}", path.string(), getpid());
+  // Two threads, or two processes, may write the same file.
+  static std::atomic<int> count{0};
+  const std::string temporary = fmt::format("{}.tmp.{}.{}", path.string(), getpid(), count++);
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0)
     fail(ErrorKind::kSystem, "{}: cannot be created: {}", temporary, std::strerror(errno));
@@ -223,7 +226,7 @@ void write_safetensors(const std::filesystem::path& path,
     write_all(fd, header.data(), header.size(), temporary);
     for (const auto& [name, tensor] : tensors)
       write_all(fd, tensor.data.data(), tensor.data.size(), temporary);
-    if (fsync(fd) != 0)
+    if (sync == Sync::kYes && fsync(fd) != 0)
       fail(ErrorKind::kSystem, "{}: cannot be synced: {}", temporary, std::strerror(errno));
   } catch (...) {
     close(fd);

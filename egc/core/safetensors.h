@@ -45,9 +45,12 @@ class SafetensorsFile {
   std::map<std::string, TensorView> tensors_;
 };
 
-// Writes to a temporary name beside `path`, syncs, renames: never a half-written file.
+// Writes to a temporary name beside `path`, syncs, renames: never a half-written file. What can be
+// made again (a cache with a checksum) need not wait for the disk.
+enum class Sync { kYes, kNo };
 void write_safetensors(const std::filesystem::path& path,
                        const std::map<std::string, TensorView>& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       Sync sync = Sync::kYes);
 
 }  // namespace egc

@@ -15,17 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const NamedTable<Task>& tasks() {
-  static const NamedTable<Task> table(
-      "task", {{"graph-regression", Task::kGraphRegression},
-               {"graph-classification", Task::kGraphClassification},
-               {"graph-binary", Task::kGraphBinary},
-               {"graph-sequence", Task::kGraphSequence},
-               {"node-classification", Task::kNodeClassification},
-               {"node-classification-hetero", Task::kNodeClassificationHetero}});
-  return table;
-}
-
 const NamedTable<Encoder>& encoders() {
   static const NamedTable<Encoder> table("encoder", {{"none", Encoder::kNone},
                                                      {"linear", Encoder::kLinear},

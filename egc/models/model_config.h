@@ -7,20 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/task.h"
 #include "egc/graph/hetero_graph.h"
 #include "egc/kernels/aggregator.h"
 #include "egc/nn/egc_conv.h"
 
 namespace egc::models {
 
-enum class Task {
-  kGraphRegression,
-  kGraphClassification,
-  kGraphBinary,
-  kGraphSequence,
-  kNodeClassification,
-  kNodeClassificationHetero
-};
+using egc::Task;
 
 // What turns the features of a node into `hidden` columns.
 enum class Encoder {

@@ -1,0 +1,50 @@
+#include "egc/data/loader.h"
+
+#include <algorithm>
+
+#include "egc/core/error.h"
+#include "egc/data/shuffle.h"
+
+namespace egc::data {
+
+std::vector<int64_t> epoch_order(std::span<const int64_t> ids, uint64_t seed, int64_t epoch) {
+  constexpr uint64_t kStream = 0x0DE5;
+  std::vector<int64_t> out(ids.begin(), ids.end());
+  Rng rng(seed, (static_cast<uint64_t>(epoch) << 16) + kStream);
+  shuffle(out, rng);
+  return out;
+}
+
+Loader::Loader(const GraphStore& store, std::span<const int64_t> ids, const LoaderOptions& options)
+    : store_(store), options_(options), ids_(ids.begin(), ids.end()) {
+  check(options.batch_size >= 1, "loader: the batch size must be at least 1, got {}",
+        options.batch_size);
+}
+
+int64_t Loader::num_batches() const {
+  return (static_cast<int64_t>(ids_.size()) + options_.batch_size - 1) / options_.batch_size;
+}
+
+void Loader::begin(int64_t epoch, int64_t first_batch) {
+  check(first_batch >= 0 && first_batch <= num_batches(),
+        "loader: the first batch must be in [0, {}], got {}", num_batches(), first_batch);
+  producer_.reset();  // before what its thread uses changes
+  order_ = options_.shuffle ? epoch_order(ids_, options_.seed, epoch) : ids_;
+  at_ = first_batch;
+  if (options_.prefetch > 0)
+    producer_ = std::make_unique<Producer<GraphBatch>>([this] { return make(); },
+                                                       static_cast<size_t>(options_.prefetch));
+}
+
+std::optional<GraphBatch> Loader::next() { return producer_ ? producer_->next() : make(); }
+
+std::optional<GraphBatch> Loader::make() {
+  if (at_ >= num_batches()) return std::nullopt;
+  const int64_t begin = at_ * options_.batch_size;
+  const int64_t size = std::min(options_.batch_size, static_cast<int64_t>(order_.size()) - begin);
+  ++at_;
+  return store_.batch(
+      std::span(order_).subspan(static_cast<size_t>(begin), static_cast<size_t>(size)));
+}
+
+}  // namespace egc::data

@@ -1,0 +1,69 @@
+#include "egc/data/splits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "egc/core/error.h"
+#include "egc/data/shuffle.h"
+
+namespace egc::data {
+namespace {
+
+// Streams of the seed, so that the two draws have nothing to do with each other.
+constexpr uint64_t kSplitStream = 0x5B117;
+constexpr uint64_t kValidStream = 0x5A11D;
+
+Array<int64_t> sorted(std::vector<int64_t> ids) {
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+void check_split(const Split& split, int64_t items, const std::string& where) {
+  std::vector<bool> taken(static_cast<size_t>(items), false);
+  for (const Array<int64_t>* part : {&split.train, &split.valid, &split.test})
+    for (const int64_t id : *part) {
+      check_data(id >= 0 && id < items, "{}: an id must be in [0, {}), got {}", where, items, id);
+      check_data(!taken[id], "{}: {} comes twice", where, id);
+      taken[id] = true;
+    }
+  check_data(!split.train.empty() && !split.test.empty(),
+             "{}: train and test must not be empty, they have {} and {}", where, split.train.size(),
+             split.test.size());
+}
+
+Split random_split(int64_t items, std::array<double, 3> fractions, uint64_t seed) {
+  const double sum = fractions[0] + fractions[1] + fractions[2];
+  for (const double f : fractions)
+    check(f >= 0 && f <= 1, "split: every fraction must be in [0, 1], got {}", f);
+  check(std::abs(sum - 1) < 1e-6, "split: the fractions must add up to 1, got {}", sum);
+  std::vector<int64_t> ids(static_cast<size_t>(items));
+  std::iota(ids.begin(), ids.end(), 0);
+  Rng rng(seed, kSplitStream);
+  shuffle(ids, rng);
+  const auto train = std::llround(fractions[0] * static_cast<double>(items));
+  const auto valid =
+      std::min<int64_t>(std::llround(fractions[1] * static_cast<double>(items)), items - train);
+  return {"random", sorted({ids.begin(), ids.begin() + train}),
+          sorted({ids.begin() + train, ids.begin() + train + valid}),
+          sorted({ids.begin() + train + valid, ids.end()})};
+}
+
+Split cut_valid(const Split& split, double fraction, uint64_t seed) {
+  check(fraction > 0 && fraction < 1, "cut_valid: the fraction must be between 0 and 1, got {}",
+        fraction);
+  check(split.valid.empty(), "cut_valid: split \"{}\" has a valid part already", split.name);
+  std::vector<int64_t> ids(split.train.begin(), split.train.end());
+  check_data(ids.size() >= 2, "split \"{}\": {} in train are too few to cut a valid part from",
+             split.name, ids.size());
+  Rng rng(seed, kValidStream);
+  shuffle(ids, rng);
+  const auto cut = std::clamp<int64_t>(std::llround(fraction * static_cast<double>(ids.size())), 1,
+                                       static_cast<int64_t>(ids.size()) - 1);
+  return {split.name, sorted({ids.begin() + cut, ids.end()}),
+          sorted({ids.begin(), ids.begin() + cut}), split.test};
+}
+
+}  // namespace egc::data

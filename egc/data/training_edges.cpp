@@ -1,0 +1,126 @@
+#include "egc/data/training_edges.h"
+
+#include <algorithm>
+
+#include "egc/core/error.h"
+
+namespace egc::data {
+namespace {
+
+struct EdgeList {
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+
+  void add(int64_t from, int64_t to) {
+    source.push_back(from);
+    target.push_back(to);
+  }
+};
+
+EdgeList to_list(std::span<const int32_t> edges, bool both_ways, bool drop_loops) {
+  EdgeList out;
+  const size_t count = edges.size() / 2 * (both_ways ? 2 : 1);
+  out.source.reserve(count);
+  out.target.reserve(count);
+  for (size_t e = 0; e < edges.size(); e += 2) {
+    if (drop_loops && edges[e] == edges[e + 1]) continue;
+    out.add(edges[e], edges[e + 1]);
+    if (both_ways) out.add(edges[e + 1], edges[e]);
+  }
+  return out;
+}
+
+// Rows are sorted by source: equal neighbours stand side by side.
+Csr without_duplicates(const Csr& graph) {
+  std::vector<int64_t> offsets = {0};
+  std::vector<int32_t> sources;
+  offsets.reserve(static_cast<size_t>(graph.num_targets()) + 1);
+  sources.reserve(static_cast<size_t>(graph.num_edges()));
+  for (int64_t i = 0; i < graph.num_targets(); ++i) {
+    const auto begin = graph.sources().begin() + graph.offsets()[i];
+    const auto end = graph.sources().begin() + graph.offsets()[i + 1];
+    std::unique_copy(begin, end, std::back_inserter(sources));
+    offsets.push_back(static_cast<int64_t>(sources.size()));
+  }
+  return {graph.num_targets(), graph.num_sources(), std::move(offsets), std::move(sources)};
+}
+
+void add_next_tokens(const Dataset& d, const Sample& s, EdgeList& list) {
+  int64_t last = -1;
+  for (int64_t i = 0; i < s.num_nodes; ++i) {
+    if (d.node_is_attributed[s.first_node + i] == 0) continue;
+    if (last >= 0) {
+      list.add(last, i);
+      list.add(i, last);
+    }
+    last = i;
+  }
+}
+
+}  // namespace
+
+EdgeRules EdgeRules::of(const Dataset& dataset) {
+  const bool code = !dataset.node_is_attributed.empty();
+  return {.undirected = dataset.info.undirected,
+          .inverse = dataset.info.add_inverse_edge || code,
+          .next_token = code};
+}
+
+std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k) {
+  const Sample s = dataset.sample(k);
+  std::vector<int32_t> out;
+  const auto add = [&](int64_t from, int64_t to, CodeEdge kind) {
+    out.insert(out.end(),
+               {static_cast<int32_t>(from), static_cast<int32_t>(to), static_cast<int32_t>(kind)});
+  };
+  for (int64_t e = 0; e < s.num_edges(); ++e) {
+    add(s.edges[2 * e], s.edges[2 * e + 1], CodeEdge::kAst);
+    add(s.edges[2 * e + 1], s.edges[2 * e], CodeEdge::kAstInverse);
+  }
+  EdgeList tokens;
+  add_next_tokens(dataset, s, tokens);
+  for (size_t e = 0; e < tokens.source.size(); ++e)
+    add(tokens.source[e], tokens.target[e],
+        e % 2 == 0 ? CodeEdge::kNextToken : CodeEdge::kNextTokenInverse);
+  return out;
+}
+
+Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules) {
+  const Sample s = dataset.sample(k);
+  EdgeList list = to_list(s.edges, rules.undirected || rules.inverse, rules.drop_loops);
+  if (rules.next_token) add_next_tokens(dataset, s, list);
+  Csr graph = Csr::from_edges(s.num_nodes, list.source, list.target);
+  return rules.undirected ? without_duplicates(graph) : graph;
+}
+
+HeteroSchema training_schema(const Dataset& dataset) {
+  HeteroSchema out = dataset.hetero.schema;
+  if (!dataset.info.add_inverse_edge) return out;
+  for (const auto& r : dataset.hetero.schema.relations)
+    if (r.source != r.target || !dataset.info.undirected)
+      out.relations.push_back({"rev_" + r.name, r.target, r.source});
+  return out;
+}
+
+HeteroGraph training_hetero_graph(const Dataset& dataset) {
+  const HeteroParts& h = dataset.hetero;
+  check(!h.empty(), "{}: has one type of nodes and edges", dataset.info.name);
+  HeteroGraph out{h.num_nodes, {}};
+  const auto nodes = [&](int64_t type) { return h.num_nodes[type]; };
+  std::vector<Csr> inverses;
+  for (size_t r = 0; r < h.edges.size(); ++r) {
+    const auto& relation = h.schema.relations[r];
+    const bool symmetric = dataset.info.undirected && relation.source == relation.target;
+    const EdgeList list = to_list(h.edges[r].values, symmetric, /*drop_loops=*/false);
+    const Csr graph =
+        Csr::from_edges(nodes(relation.target), nodes(relation.source), list.source, list.target);
+    out.relations.push_back(symmetric ? without_duplicates(graph) : graph);
+    if (dataset.info.add_inverse_edge && !symmetric)
+      inverses.push_back(Csr::from_edges(nodes(relation.source), nodes(relation.target),
+                                         list.target, list.source));
+  }
+  out.relations.insert(out.relations.end(), inverses.begin(), inverses.end());
+  return out;
+}
+
+}  // namespace egc::data
