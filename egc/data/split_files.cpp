@@ -79,27 +79,6 @@ Split read_fold(const fs::path& dir, const std::string& name, int fold, int64_t 
   return out;
 }
 
-std::vector<Array<int64_t>> read_index_lines(const fs::path& path) {
-  std::vector<Array<int64_t>> out;
-  TextLinesReader lines(path);
-  std::string_view line;
-  while (lines.next(line)) {
-    if (line.empty()) continue;
-    std::vector<int64_t> ids;
-    for (const char *p = line.data(), *end = p + line.size(); p <= end;) {
-      int64_t id = 0;
-      const auto [next, error] = std::from_chars(p, end, id);
-      check_data(error == std::errc() && (next == end || *next == ','),
-                 "{}:{}: expected ids separated by commas, got \"{}\"", path.string(),
-                 lines.line_number(), std::string_view(p, std::min<size_t>(end - p, 20)));
-      ids.push_back(id);
-      p = next + 1;
-    }
-    out.emplace_back(std::move(ids));
-  }
-  return out;
-}
-
 std::vector<Split> read_index_folds(const fs::path& dir, const std::string& name, int64_t items) {
   const fs::path paths[] = {need_file(dir, "train", kIndexes), need_file(dir, "val", kIndexes),
                             need_file(dir, "test", kIndexes)};
@@ -135,6 +114,27 @@ std::vector<Split> read_folder(const fs::path& dir, const std::string& name, int
 }
 
 }  // namespace
+
+std::vector<Array<int64_t>> read_index_lines(const fs::path& path) {
+  std::vector<Array<int64_t>> out;
+  TextLinesReader lines(path);
+  std::string_view line;
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    std::vector<int64_t> ids;
+    for (const char *p = line.data(), *end = p + line.size(); p <= end;) {
+      int64_t id = 0;
+      const auto [next, error] = std::from_chars(p, end, id);
+      check_data(error == std::errc() && (next == end || *next == ','),
+                 "{}:{}: expected ids separated by commas, got \"{}\"", path.string(),
+                 lines.line_number(), std::string_view(p, std::min<size_t>(end - p, 20)));
+      ids.push_back(id);
+      p = next + 1;
+    }
+    out.emplace_back(std::move(ids));
+  }
+  return out;
+}
 
 std::vector<Split> read_splits(const fs::path& dir, int64_t items, const std::string& target_type) {
   std::vector<Split> out;

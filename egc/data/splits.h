@@ -28,4 +28,7 @@ Split cut_valid(const Split& split, double fraction, uint64_t seed);
 std::vector<Split> read_splits(const std::filesystem::path& dir, int64_t items,
                                const std::string& target_type);
 
+// Lines of comma-separated ids.
+std::vector<Array<int64_t>> read_index_lines(const std::filesystem::path& path);
+
 }  // namespace egc::data

@@ -1,0 +1,44 @@
+// Tables of text with a header: what people export from spreadsheets and databases. Comma or tab
+// separated, fields may be quoted; plain or gzip.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "egc/core/error.h"
+#include "egc/data/text_blocks.h"
+
+namespace egc::data {
+
+class TextTable {
+ public:
+  // Reads the header. Throws kData where there is none, or a name comes twice.
+  explicit TextTable(const std::filesystem::path& path);
+
+  const std::vector<std::string>& columns() const { return columns_; }
+  // The index of a column; throws kUsage with the known names.
+  size_t column(const std::string& name) const;
+  bool has_column(const std::string& name) const;
+
+  // The next row; false at the end. Throws kData where it has another number of fields.
+  bool next(std::vector<std::string>& fields);
+  int64_t line_number() const { return lines_.line_number(); }
+  std::string where() const { return fmt::format("{}:{}", path_.string(), line_number()); }
+
+ private:
+  void split(std::string_view line, std::vector<std::string>& fields) const;
+
+  std::filesystem::path path_;
+  TextLinesReader lines_;
+  char separator_ = ',';
+  std::vector<std::string> columns_;
+};
+
+// A field as a number; empty, "nan" and "NA" are NaN. False where it is neither.
+bool parse_field(std::string_view field, double& value);
+bool is_missing(std::string_view field);
+
+}  // namespace egc::data

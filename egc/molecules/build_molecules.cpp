@@ -1,0 +1,194 @@
+#include "egc/molecules/build_molecules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "egc/core/error.h"
+#include "egc/core/parallel.h"
+#include "egc/data/splits.h"
+#include "egc/data/text_table.h"
+
+namespace egc::molecules {
+namespace {
+
+using data::Dataset;
+
+struct Row {
+  int64_t line = 0;
+  std::string smiles;
+  std::vector<float> labels;
+};
+
+bool is_table(const std::filesystem::path& path) {
+  std::string name = path.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".csv") || name.ends_with(".tsv");
+}
+
+std::string find_smiles_column(const data::TextTable& table, const std::string& asked) {
+  if (!asked.empty()) return asked;
+  for (const std::string& name : table.columns()) {
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    if (lower == "smiles") return name;
+  }
+  return "smiles";  // the error lists the columns
+}
+
+std::vector<Row> read_table(const MoleculeOptions& options) {
+  data::TextTable table(options.smiles);
+  const size_t smiles = table.column(find_smiles_column(table, options.smiles_column));
+  std::vector<size_t> labels;
+  for (const std::string& name : options.labels) labels.push_back(table.column(name));
+  std::vector<Row> out;
+  std::vector<std::string> fields;
+  while (table.next(fields)) {
+    Row& row = out.emplace_back();
+    row.line = table.line_number();
+    row.smiles = fields[smiles];
+    for (const size_t column : labels) {
+      double value = 0;
+      check_data(data::parse_field(fields[column], value),
+                 "{}: column \"{}\": expected a number or nothing, got \"{}\"", table.where(),
+                 table.columns()[column], fields[column].substr(0, 40));
+      row.labels.push_back(static_cast<float>(value));
+    }
+  }
+  return out;
+}
+
+// One SMILES a line; what follows a blank is a name.
+std::vector<Row> read_lines(const MoleculeOptions& options) {
+  check(options.labels.empty(),
+        "{}: labels need a table with column names (.csv or .tsv, may be .gz)",
+        options.smiles.string());
+  data::TextLinesReader lines(options.smiles);
+  std::vector<Row> out;
+  std::string_view line;
+  while (lines.next(line)) {
+    line = line.substr(0, line.find_first_of(" \t"));
+    if (!line.empty()) out.push_back({lines.line_number(), std::string(line), {}});
+  }
+  return out;
+}
+
+struct Made {
+  data::GraphRecord graph;
+  std::string scaffold;
+  std::string error;
+};
+
+std::vector<Made> make_all(const std::vector<Row>& rows, const MoleculeOptions& options) {
+  std::vector<Made> out(rows.size());
+  constexpr int64_t kPerTask = 64;
+  const auto count = static_cast<int64_t>(rows.size());
+  parallel_tasks((count + kPerTask - 1) / kPerTask, [&](int64_t task) {
+    for (int64_t k = task * kPerTask; k < std::min(count, (task + 1) * kPerTask); ++k) {
+      try {
+        out[k].graph = smiles_to_graph(rows[k].smiles, options.recipe);
+        out[k].graph.values = rows[k].labels;
+        if (options.zinc_target)
+          out[k].graph.values = {static_cast<float>(zinc_target(rows[k].smiles).target)};
+        if (options.split == MoleculeSplit::kScaffold) out[k].scaffold = scaffold(rows[k].smiles);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::kData) throw;
+        out[k].error = e.what();
+      }
+    }
+  });
+  return out;
+}
+
+Task decide_task(const MoleculeOptions& options, const Dataset& d) {
+  if (options.task) return *options.task;
+  const auto is_bit = [](float v) { return std::isnan(v) || v == 0 || v == 1; };
+  return std::all_of(d.labels.values.values.begin(), d.labels.values.values.end(), is_bit)
+             ? Task::kGraphBinary
+             : Task::kGraphRegression;
+}
+
+}  // namespace
+
+const NamedTable<MoleculeSplit>& molecule_splits() {
+  static const NamedTable<MoleculeSplit> table(
+      "split", {{"scaffold", MoleculeSplit::kScaffold}, {"random", MoleculeSplit::kRandom}});
+  return table;
+}
+
+data::Split scaffold_split(const std::vector<std::string>& scaffolds,
+                           std::array<double, 3> fractions) {
+  std::map<std::string, std::vector<int64_t>> groups;
+  for (size_t k = 0; k < scaffolds.size(); ++k)
+    groups[scaffolds[k]].push_back(static_cast<int64_t>(k));
+  std::vector<std::vector<int64_t>> sets;
+  for (auto& [name, ids] : groups) sets.push_back(std::move(ids));
+  std::sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a[0] > b[0];
+  });
+  const auto total = static_cast<double>(scaffolds.size());
+  std::vector<int64_t> parts[3];
+  for (const auto& ids : sets) {
+    const auto before = static_cast<double>(parts[0].size());
+    const auto valid = static_cast<double>(parts[1].size());
+    const auto size = static_cast<double>(ids.size());
+    const int part = before + size <= fractions[0] * total                            ? 0
+                     : before + valid + size <= (fractions[0] + fractions[1]) * total ? 1
+                                                                                      : 2;
+    parts[part].insert(parts[part].end(), ids.begin(), ids.end());
+  }
+  for (auto& part : parts) std::sort(part.begin(), part.end());
+  return {"scaffold", parts[0], parts[1], parts[2]};
+}
+
+Dataset build_molecules(const MoleculeOptions& options, std::vector<BadSmiles>& bad) {
+  check(options.zinc_target != !options.labels.empty(),
+        "a molecule dataset needs label columns, or ZINC's computed target, not both");
+  if (options.task)
+    check(*options.task == Task::kGraphRegression || *options.task == Task::kGraphBinary,
+          "molecules have the tasks graph-regression and graph-binary, got {}",
+          tasks().name_of(*options.task));
+  const std::vector<Row> rows =
+      is_table(options.smiles) ? read_table(options) : read_lines(options);
+  check_data(!rows.empty(), "{}: expected molecules, found none", options.smiles.string());
+  std::vector<Made> made = make_all(rows, options);
+
+  const auto label_columns = static_cast<int64_t>(options.zinc_target ? 1 : options.labels.size());
+  const auto& atoms = atom_categories(options.recipe);
+  const auto& bonds = bond_categories(options.recipe);
+  data::DatasetBuilder builder({.node = static_cast<int64_t>(atoms.size()),
+                                .edge = static_cast<int64_t>(bonds.size()),
+                                .label = label_columns});
+  std::vector<std::string> scaffolds;
+  for (size_t k = 0; k < rows.size(); ++k) {
+    if (made[k].error.empty()) {
+      builder.add(made[k].graph);
+      scaffolds.push_back(std::move(made[k].scaffold));
+    } else {
+      bad.push_back({rows[k].line, rows[k].smiles, made[k].error});
+    }
+  }
+  if (!bad.empty() && !options.skip_bad)
+    fail(ErrorKind::kData, "{}:{}: \"{}\": {}{}", options.smiles.string(), bad[0].line,
+         bad[0].smiles.substr(0, 80), bad[0].reason,
+         bad.size() > 1 ? fmt::format(" (and {} more bad lines)", bad.size() - 1) : "");
+  check_data(builder.num_graphs() > 0, "{}: no molecule could be read", options.smiles.string());
+  const int64_t graphs = builder.num_graphs();
+  Dataset d = builder.finish();
+  d.info.name = options.name;
+  d.info.task = decide_task(options, d);
+  d.info.metric = data::usual_metric(d.info.task);
+  d.info.add_inverse_edge = true;
+  d.info.categories = atoms;
+  d.info.edge_categories = bonds;
+  d.info.recipe = std::string(recipes().name_of(options.recipe));
+  d.splits = {options.split == MoleculeSplit::kScaffold
+                  ? scaffold_split(scaffolds, options.fractions)
+                  : data::random_split(graphs, options.fractions, options.seed)};
+  check_dataset(d, options.smiles.string());
+  return d;
+}
+
+}  // namespace egc::molecules
