@@ -11,11 +11,16 @@ struct CommonOptions {
   int threads = 0;  // 0: the cores that this process may use
   uint64_t seed = 0;
   bool quiet = false;
-  bool json = false;  // JSON lines on stdout, nothing else
+  bool json = false;     // JSON lines on stdout, nothing else
+  std::string data_dir;  // where datasets are kept
 };
 
 // One line per command of the table in main.cpp.
 void add_bench_fusion(CLI::App& bench, const CommonOptions& common);
 void add_bench_layer(CLI::App& bench, const CommonOptions& common);
+void add_data_info(CLI::App& data, const CommonOptions& common);
+void add_data_generate(CLI::App& data, const CommonOptions& common);
+void add_data_fetch(CLI::App& data, const CommonOptions& common);
+void add_data_build(CLI::App& data, const CommonOptions& common);
 
 }  // namespace egc::cli

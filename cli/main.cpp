@@ -4,6 +4,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdlib>
 #include <new>
 
 #include "cli/common.h"
@@ -26,6 +27,12 @@ void send_log_to_stderr(bool quiet) {
   });
 }
 
+std::string default_data_dir() {
+  if (const char* dir = std::getenv("EGC_DATA"); dir != nullptr && *dir != 0) return dir;
+  const char* home = std::getenv("HOME");
+  return std::string(home == nullptr ? "." : home) + "/.cache/egc";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"egc: graph neural networks built around the Efficient Graph Convolution", "egc"};
   app.require_subcommand(1);
@@ -37,6 +44,10 @@ int run(int argc, char** argv) {
   app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
   app.add_flag("--quiet", common.quiet, "Only warnings and errors on stderr");
   app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
+  common.data_dir = default_data_dir();
+  app.add_option("--data-dir", common.data_dir,
+                 "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)")
+      ->capture_default_str();
   app.footer("Example:\n  egc bench fusion --topology arxiv-like");
 
   CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
@@ -44,6 +55,14 @@ int run(int argc, char** argv) {
   bench->fallthrough();
   add_bench_fusion(*bench, common);
   add_bench_layer(*bench, common);
+
+  CLI::App* data = app.add_subcommand("data", "Datasets: list, inspect, check, make, download");
+  data->require_subcommand(1);
+  data->fallthrough();
+  add_data_info(*data, common);
+  add_data_generate(*data, common);
+  add_data_fetch(*data, common);
+  add_data_build(*data, common);
 
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {

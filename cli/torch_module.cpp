@@ -1,10 +1,8 @@
 #include "cli/torch_module.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 
-#include "egc/core/error.h"
+#include "cli/load_library.h"
 #include "egc/core/parallel.h"
 #include "egc/kernels/target.h"
 
@@ -23,17 +21,11 @@ void tell_openblas_the_processor() {
 
 const TorchModule& torch_module() {
   static const TorchModule* const module = [] {
-    constexpr const char* kLibrary =
-        "libegc_cli_torch.so";  // found through this program's run path
+    constexpr const char* kLibrary = "libegc_cli_torch.so";
     tell_openblas_the_processor();
     const int threads = num_threads();
-    void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr)
-      fail(ErrorKind::kSystem, "{} cannot be loaded: {}", kLibrary, dlerror());
     using Entry = const TorchModule* (*)();
-    const auto entry = reinterpret_cast<Entry>(dlsym(library, "egc_torch_module"));
-    if (entry == nullptr)
-      fail(ErrorKind::kSystem, "{}: expected an entry egc_torch_module", kLibrary);
+    const auto entry = reinterpret_cast<Entry>(load_entry(kLibrary, "egc_torch_module"));
     entry()->set_num_threads(threads);  // LibTorch comes with a number of its own
     return entry();
   }();

@@ -112,12 +112,6 @@ Task decide_task(const MoleculeOptions& options, const Dataset& d) {
 
 }  // namespace
 
-const NamedTable<MoleculeSplit>& molecule_splits() {
-  static const NamedTable<MoleculeSplit> table(
-      "split", {{"scaffold", MoleculeSplit::kScaffold}, {"random", MoleculeSplit::kRandom}});
-  return table;
-}
-
 data::Split scaffold_split(const std::vector<std::string>& scaffolds,
                            std::array<double, 3> fractions) {
   std::map<std::string, std::vector<int64_t>> groups;

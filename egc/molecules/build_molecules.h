@@ -13,7 +13,11 @@
 namespace egc::molecules {
 
 enum class MoleculeSplit { kScaffold, kRandom };
-const NamedTable<MoleculeSplit>& molecule_splits();
+inline const NamedTable<MoleculeSplit>& molecule_splits() {
+  static const NamedTable<MoleculeSplit> table(
+      "split", {{"scaffold", MoleculeSplit::kScaffold}, {"random", MoleculeSplit::kRandom}});
+  return table;
+}
 
 struct MoleculeOptions {
   // A table with a header (csv, tsv, gzip or not), or plain lines of SMILES.

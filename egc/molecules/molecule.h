@@ -14,7 +14,12 @@ enum class Recipe {
   kZinc  // ZINC's 28 kinds of atoms and the order of a bond, aromatic rings written with double
          // bonds
 };
-const NamedTable<Recipe>& recipes();
+// Inline, so that a program can name them without loading RDKit.
+inline const NamedTable<Recipe>& recipes() {
+  static const NamedTable<Recipe> table("feature recipe",
+                                        {{"ogb", Recipe::kOgb}, {"zinc", Recipe::kZinc}});
+  return table;
+}
 
 // Numbers of categories of the columns.
 const std::vector<int64_t>& atom_categories(Recipe recipe);

@@ -2,12 +2,6 @@
 
 namespace egc::molecules {
 
-const NamedTable<Recipe>& recipes() {
-  static const NamedTable<Recipe> table("feature recipe",
-                                        {{"ogb", Recipe::kOgb}, {"zinc", Recipe::kZinc}});
-  return table;
-}
-
 const std::vector<int64_t>& atom_categories(Recipe recipe) {
   static const std::vector<int64_t> ogb = {119, 5, 12, 12, 10, 6, 6, 2, 2};
   static const std::vector<int64_t> zinc = {28};

@@ -162,8 +162,7 @@ TEST_F(Cache, IsRebuiltWhenAnyFileChanges) {
          f.write("split/another/train.csv", "0\n");
          f.write("split/another/test.csv", "1\n");
        }},
-      {"AnotherName",
-       [](Files f) { fs::rename(f.path("split/time"), f.path("split/year")); }},
+      {"AnotherName", [](Files f) { fs::rename(f.path("split/time"), f.path("split/year")); }},
       {"MoreEdgeFeatures", [](Files f) { f.write("raw/edge-feat.csv", "0\n1\n0\n1\n0\n1\n"); }},
       {"GzipBesides", [](Files f) { f.write("raw/node-label.csv.gz", gzip("0\n0\n0\n0\n0\n")); }},
       {"Npy", [](Files f) {
@@ -250,7 +249,8 @@ TEST_F(Cache, NoFlippedByteIsBelieved) {
       if (!cached) continue;
       const std::string differs = difference(*cached, want);
       if (!differs.empty())
-        wrong.push_back(differs + " by a change after \"" + whole.substr(at < 20 ? 0 : at - 20, 20) + '"');
+        wrong.push_back(differs + " by a change after \"" +
+                        whole.substr(at < 20 ? 0 : at - 20, 20) + '"');
     }
     EXPECT_EQ(files.read(kCache), whole);
     EXPECT_TRUE(wrong.empty()) << want.info.name << ": " << wrong.size() << " of " << whole.size()
@@ -420,8 +420,8 @@ TEST_F(Cache, TwoProcessesAtOnce) {
     const pid_t pid = fork();
     ASSERT_GE(pid, 0);
     if (pid == 0) {
-      execl("/proc/self/exe", "child", "--gtest_filter=Cache.TwoProcessesAtOnce",
-            "--gtest_brief=1", nullptr);
+      execl("/proc/self/exe", "child", "--gtest_filter=Cache.TwoProcessesAtOnce", "--gtest_brief=1",
+            nullptr);
       _exit(127);
     }
     children.push_back(pid);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -112,7 +113,8 @@ Dataset random_dataset(int64_t graphs, uint64_t seed, Task task = Task::kGraphRe
   for (int64_t k = 0; k < graphs; ++k) {
     const uint32_t nodes = rng.below(7);
     const uint32_t count = nodes == 0 ? 0 : rng.below(12);
-    for (uint32_t e = 0; e < 2 * count; ++e) edges.push_back(static_cast<int32_t>(rng.below(nodes)));
+    for (uint32_t e = 0; e < 2 * count; ++e)
+      edges.push_back(static_cast<int32_t>(rng.below(nodes)));
     first_node.push_back(first_node.back() + nodes);
     first_edge.push_back(first_edge.back() + count);
   }
@@ -143,7 +145,8 @@ Dataset random_dataset(int64_t graphs, uint64_t seed, Task task = Task::kGraphRe
 
 // Bit by bit, so that NaN equals NaN.
 bool same_floats(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  const auto bits = [](float v) { return std::bit_cast<uint32_t>(v); };
+  return std::ranges::equal(a, b, {}, bits, bits);
 }
 
 bool same(const GraphBatch& a, const GraphBatch& b) {
@@ -227,8 +230,9 @@ TEST(GraphStore, EncodesTokens) {
 TEST(GraphStore, RefusesWhatIsNotThere) {
   const GraphStore store(random_dataset(10, 33));
   for (const int64_t bad : {int64_t{-1}, int64_t{10}, std::numeric_limits<int64_t>::max()})
-    expect_error(ErrorKind::kUsage, {"random", std::to_string(bad)},
-                 [&] { store.batch(Ids{0, bad}); });
+    expect_error(ErrorKind::kUsage, {"random", std::to_string(bad)}, [&] {
+      store.batch(Ids{0, bad});
+    });
   const DatasetFiles files;
   files.make_authors();
   const Dataset typed = read_dataset(files.dir(), {.cache = false});

@@ -173,8 +173,8 @@ TEST(ReadDataset, WholeNumbersMayHaveAPoint) {
   const DatasetFiles files;
   files.make_molecules();
   const Dataset want = parse(files);
-  for (const std::string name : {"raw/num-node-list.csv", "raw/edge.csv", "raw/node-feat.csv",
-                                 "split/random/train.csv"})
+  for (const std::string name :
+       {"raw/num-node-list.csv", "raw/edge.csv", "raw/node-feat.csv", "split/random/train.csv"})
     files.write(name, replace_all(replace_all(files.read(name), "\n", ".0\n"), ",", ".000,"));
   EXPECT_EQ(difference(parse(files), want), "");
 }
@@ -241,8 +241,8 @@ TEST(ReadDataset, NpyFloatsOfEveryWidth) {
 
 TEST(ReadDataset, NpyIntegersOfEveryWidth) {
   const auto as = []<class T>(T) { return bytes_of(std::vector<T>{0, 1, 2, 0, 1, 2, 0, 1, 100}); };
-  const NpyCase cases[] = {{"|i1", as(int8_t{})},   {"<i2", as(int16_t{})},  {"<i4", as(int32_t{})},
-                           {"<i8", as(int64_t{})},  {"|u1", as(uint8_t{})},  {"<u2", as(uint16_t{})},
+  const NpyCase cases[] = {{"|i1", as(int8_t{})},  {"<i2", as(int16_t{})}, {"<i4", as(int32_t{})},
+                           {"<i8", as(int64_t{})}, {"|u1", as(uint8_t{})}, {"<u2", as(uint16_t{})},
                            {"<u4", as(uint32_t{})}};
   for (const NpyCase& c : cases) {
     const DatasetFiles files;
@@ -281,9 +281,9 @@ TEST(Npy, EveryHalfIsTheFloatItMeans) {
                                    : std::pow(2.0, exponent - 15) * (1 + fraction);
     if (k >= 32768) want = -want;
     const float got = m.values[k];
-    ASSERT_TRUE(std::isnan(want) ? std::isnan(got)
-                                 : got == static_cast<float>(want) &&
-                                       std::signbit(got) == std::signbit(want))
+    ASSERT_TRUE(std::isnan(want)
+                    ? std::isnan(got)
+                    : got == static_cast<float>(want) && std::signbit(got) == std::signbit(want))
         << k << ": " << got << " instead of " << want;
   }
 }
@@ -520,8 +520,8 @@ TEST(Splits, RandomSplitHasTheFractionsAndEveryIdOnce) {
   EXPECT_EQ(train(3), train(3));
   EXPECT_NE(train(3), train(4));
   EXPECT_NE(train(3), iota(800));
-  for (const auto& bad : {std::array{0.8, 0.1, 0.2}, std::array{1.5, -0.5, 0.0},
-                          std::array{std::nan(""), 0.5, 0.5}})
+  for (const auto& bad :
+       {std::array{0.8, 0.1, 0.2}, std::array{1.5, -0.5, 0.0}, std::array{std::nan(""), 0.5, 0.5}})
     expect_error(ErrorKind::kUsage, {"fraction"}, [&] { random_split(10, bad, 1); });
 }
 
@@ -547,8 +547,7 @@ TEST(ReadDataset, TypesInFolders) {
   files.make_authors();
   const Dataset d = parse(files);
   const HeteroParts& h = d.hetero;
-  EXPECT_EQ(h.schema,
-            (HeteroSchema{{"author", "paper"}, {{"writes", 0, 1}, {"cites", 1, 1}}}));
+  EXPECT_EQ(h.schema, (HeteroSchema{{"author", "paper"}, {{"writes", 0, 1}, {"cites", 1, 1}}}));
   EXPECT_EQ(h.num_nodes, (Ids{2, 3}));
   EXPECT_EQ(h.target_type, 1);
   EXPECT_EQ(d.num_items(), 3);
@@ -687,8 +686,7 @@ TEST(TrainingGraph, FollowsTheRules) {
       {{}, {0, 1, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4}},
       {{.undirected = true}, {1, 0, 0, 1, 2, 1, 1, 2, 3, 2, 2, 3, 4, 3, 3, 4, 4, 4}},
       {{.undirected = true, .drop_loops = true}, {1, 0, 0, 1, 2, 1, 1, 2, 3, 2, 2, 3, 4, 3, 3, 4}},
-      {{.inverse = true},
-       {1, 0, 1, 0, 0, 1, 0, 1, 2, 1, 1, 2, 3, 2, 2, 3, 4, 3, 3, 4, 4, 4, 4, 4}},
+      {{.inverse = true}, {1, 0, 1, 0, 0, 1, 0, 1, 2, 1, 1, 2, 3, 2, 2, 3, 4, 3, 3, 4, 4, 4, 4, 4}},
       {{.drop_loops = true}, {0, 1, 0, 1, 1, 2, 2, 3, 3, 4}},
       {{.undirected = true, .inverse = true},
        {1, 0, 0, 1, 2, 1, 1, 2, 3, 2, 2, 3, 4, 3, 3, 4, 4, 4}},
@@ -760,11 +758,24 @@ TEST(NumberTable, ALineLongerThanABlock) {
 TEST(NumberTable, NumbersAreThoseOfStrtof) {
   const DatasetFiles files;
   Rng rng(12);
-  std::vector<std::string> written = {
-      "0",          "-0",      "+1.5",      ".5",       "5.",
-      "1e-45",      "-1e-40",  "3.4028235e38", "1e-50", "-1e-400",
-      "16777217",   "0.1",     "1E5",       "1e+5",     "00012",
-      "1.00000005960464477539062500000001", "9007199254740993", "123456789012345678901234567890"};
+  std::vector<std::string> written = {"0",
+                                      "-0",
+                                      "+1.5",
+                                      ".5",
+                                      "5.",
+                                      "1e-45",
+                                      "-1e-40",
+                                      "3.4028235e38",
+                                      "1e-50",
+                                      "-1e-400",
+                                      "16777217",
+                                      "0.1",
+                                      "1E5",
+                                      "1e+5",
+                                      "00012",
+                                      "1.00000005960464477539062500000001",
+                                      "9007199254740993",
+                                      "123456789012345678901234567890"};
   const char* formats[] = {"%.9g", "%.17g", "%.3f", "%e", "%.0f", "%.30f"};
   for (int k = 0; k < 50'000; ++k) {
     const int exponent = static_cast<int>(rng.below(80)) - 40;
@@ -818,7 +829,10 @@ TEST(NumberTable, WholeNumbersToTheLimits) {
 TEST(TextLinesReader, LinesAndTheirNumbers) {
   const DatasetFiles files;
   const std::string longer(3 * kBlock, 'x');
-  files.write("t.txt", "\xEF\xBB\xBF" "a b\r\n\n" + longer + "\nlast");
+  files.write("t.txt",
+              "\xEF\xBB\xBF"
+              "a b\r\n\n" +
+                  longer + "\nlast");
   TextLinesReader reader(files.path("t.txt"));
   std::string_view line;
   std::vector<std::string> lines;
@@ -864,8 +878,8 @@ TEST(Superpixels, BytesBecomeColoursAndPlaces) {
   files.write("dataset.json", R"({"task": "graph-classification", "num_classes": 10})");
   files.write("raw/graph-label.csv", "0\n9\n3\n");
   std::string bytes;
-  for (int k = 0; k < 9; ++k) bytes += std::string("\xff\x00\x33", 3) + std::string("\x80") +
-                                       static_cast<char>(16 * k);
+  for (int k = 0; k < 9; ++k)
+    bytes += std::string("\xff\x00\x33", 3) + std::string("\x80") + static_cast<char>(16 * k);
   files.write("raw/node-feat.u8.gz", gzip(bytes));
   const Dataset d = parse(files);
   EXPECT_NO_THROW(check_dataset(d, "test"));

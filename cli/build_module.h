@@ -1,0 +1,21 @@
+// The door to RDKit, OpenCV and libcurl: they live in a library of their own, loaded on demand.
+#pragma once
+
+#include "egc/fetch/fetch_dataset.h"
+#include "egc/images/build_images.h"
+#include "egc/molecules/build_molecules.h"
+
+namespace egc::cli {
+
+struct BuildModule {
+  data::Dataset (*build_molecules)(const molecules::MoleculeOptions& options,
+                                   std::vector<molecules::BadSmiles>& bad);
+  data::Dataset (*build_images)(const images::ImageOptions& options);
+  std::filesystem::path (*fetch_dataset)(const data::KnownDataset& known,
+                                         const fetch::FetchOptions& options);
+};
+
+// Loads it on the first call.
+const BuildModule& build_module();
+
+}  // namespace egc::cli

@@ -1,0 +1,243 @@
+// egc data build: datasets from raw material.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/build_module.h"
+#include "cli/common.h"
+#include "egc/core/error.h"
+#include "egc/core/log.h"
+#include "egc/data/build_code.h"
+#include "egc/data/build_csv.h"
+#include "egc/data/gz_writer.h"
+#include "egc/data/write_dataset.h"
+
+namespace egc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What all builders share.
+struct Target {
+  std::string out;
+  std::string split = "0.8,0.1,0.1";
+
+  void add_to(CLI::App& command) {
+    command.add_option("--out", out, "The new directory")->required();
+    command.add_option("--split", split, "Fractions of train, valid, test")->capture_default_str();
+  }
+  std::array<double, 3> fractions() const {
+    std::array<double, 3> f{};
+    char rest = 0;
+    check(std::sscanf(split.c_str(), "%lf,%lf,%lf%c", &f[0], &f[1], &f[2], &rest) == 3,
+          "--split must be three fractions like 0.8,0.1,0.1, got {}", split);
+    return f;
+  }
+  std::string name() const {
+    fs::path path(out);
+    if (!path.has_filename()) path = path.parent_path();
+    return path.filename().string();
+  }
+};
+
+void write_text(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream file(path);
+  file << text << '\n';
+  file.close();
+  if (!file) fail(ErrorKind::kSystem, "{}: cannot be written", path.string());
+}
+
+void report(const data::Dataset& d, const Target& target, const CommonOptions& common,
+            int64_t skipped = 0) {
+  if (common.json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"name", d.info.name},
+                                              {"task", tasks().name_of(d.info.task)},
+                                              {"graphs", d.num_graphs()},
+                                              {"nodes", d.num_nodes()},
+                                              {"edges", d.num_edges()},
+                                              {"skipped", skipped},
+                                              {"path", target.out}}
+                           .dump());
+  else
+    fmt::print("{}: {} graphs, {} nodes, {} edges, task {}\n", target.out, d.num_graphs(),
+               d.num_nodes(), d.num_edges(), tasks().name_of(d.info.task));
+}
+
+void add_csv(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    data::CsvOptions csv;
+    std::string text = "onehot";
+    std::string task;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand("csv", "From tables of nodes and edges with column names");
+  c->add_option("--edges", o->csv.edges,
+                "Table of edges: columns source and target, or the first two")
+      ->required();
+  c->add_option("--nodes", o->csv.nodes, "Table of nodes: an id, features")->required();
+  c->add_option("--label", o->csv.label, "Column of the label")->required();
+  c->add_option("--id", o->csv.id, "Column of the node's id (default: id, or the first)");
+  c->add_option("--graph-id", o->csv.graph_id,
+                "Column that tells a node's graph (default: one graph)");
+  c->add_option("--graphs", o->csv.graphs, "Table of graphs with --graph-id and --label");
+  c->add_option("--ignore", o->csv.ignore, "Columns that are no features")->delimiter(',');
+  c->add_option("--text", o->text, "Text columns: onehot or embed")->capture_default_str();
+  c->add_option("--task", o->task, "Default: from the labels");
+  c->add_flag("--undirected", o->csv.undirected, "Every edge counts in both directions");
+  o->add_to(*c);
+  c->footer(
+      "Example:\n  egc data build csv --edges edges.csv --nodes nodes.csv --label class --out "
+      "data/mine");
+  c->callback([o, &common] {
+    o->csv.text = data::text_feature_kinds().at(o->text);
+    if (!o->task.empty()) o->csv.task = tasks().at(o->task);
+    o->csv.fractions = o->fractions();
+    o->csv.seed = common.seed;
+    o->csv.name = o->name();
+    const data::CsvDataset built = data::build_csv(o->csv);
+    for (const auto& column : built.features)
+      if (column.missing > 0)
+        log_warning("column \"{}\": {} values are missing; {}", column.name, column.missing,
+                    column.values.empty()
+                        ? fmt::format("they count as the mean, {:.6g}", column.mean)
+                        : "they are no value of the column");
+    if (built.missing_labels > 0)
+      log_warning("column \"{}\": {} labels are missing; these items are in no split", o->csv.label,
+                  built.missing_labels);
+    data::create_directory_whole(o->out, [&](const fs::path& to) {
+      write_dataset_files(built.dataset, to);
+      write_text(to / "mapping" / "columns.json", to_json(built, o->csv));
+    });
+    report(built.dataset, *o, common);
+  });
+}
+
+void add_molecules(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    molecules::MoleculeOptions molecules;
+    std::string features = "ogb";
+    std::string by = "scaffold";
+    std::string task;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand("molecules", "From a table of SMILES");
+  c->add_option("--smiles", o->molecules.smiles,
+                "csv or tsv with column names, or one SMILES a line")
+      ->required();
+  c->add_option("--smiles-column", o->molecules.smiles_column, "Its column (default: smiles)");
+  c->add_option("--label", o->molecules.labels, "Columns of the labels")->delimiter(',');
+  c->add_flag("--zinc-target", o->molecules.zinc_target,
+              "Compute ZINC's target instead of reading labels");
+  c->add_option("--features", o->features, "ogb or zinc")->capture_default_str();
+  c->add_option("--split-by", o->by, "scaffold or random")->capture_default_str();
+  c->add_option("--task", o->task, "graph-regression or graph-binary (default: from the labels)");
+  c->add_flag("--skip-bad", o->molecules.skip_bad, "Leave out what is no SMILES, and list it");
+  o->add_to(*c);
+  c->footer(
+      "Example:\n  egc data build molecules --smiles assay.csv --label active --features ogb --out "
+      "data/assay");
+  c->callback([o, &common] {
+    o->molecules.recipe = molecules::recipes().at(o->features);
+    o->molecules.split = molecules::molecule_splits().at(o->by);
+    if (!o->task.empty()) o->molecules.task = tasks().at(o->task);
+    o->molecules.fractions = o->fractions();
+    o->molecules.seed = common.seed;
+    o->molecules.name = o->name();
+    std::vector<molecules::BadSmiles> bad;
+    const data::Dataset d = build_module().build_molecules(o->molecules, bad);
+    for (const auto& b : bad)
+      log_warning("{}:{}: \"{}\" is skipped: {}", o->molecules.smiles.string(), b.line,
+                  b.smiles.substr(0, 80), b.reason);
+    write_dataset(d, o->out);
+    report(d, *o, common, static_cast<int64_t>(bad.size()));
+  });
+}
+
+void add_images(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    images::ImageOptions images;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand("images", "Superpixel graphs of images");
+  c->add_option("from", o->images.from,
+                "CIFAR-10's binary batches, or a folder of images for each class")
+      ->required();
+  c->add_option("--superpixels", o->images.superpixels, "At most, per image")
+      ->check(CLI::Range(2, 100000))
+      ->capture_default_str();
+  o->add_to(*c);
+  c->footer("Example:\n  egc data build images cifar-10-batches-bin --out data/cifar10");
+  c->callback([o, &common] {
+    o->images.fractions = o->fractions();
+    o->images.seed = common.seed;
+    o->images.name = o->name();
+    const data::Dataset d = build_module().build_images(o->images);
+    write_dataset(d, o->out);
+    report(d, *o, common);
+  });
+}
+
+// A mapping as OGB has it: a header, then number and word.
+void write_words(const fs::path& path, const char* what, const std::vector<std::string>& words) {
+  fs::create_directories(path.parent_path());
+  data::GzWriter out(path);
+  out.print("{} idx,{}\n", what, what);
+  for (size_t k = 0; k < words.size(); ++k) {
+    std::string quoted = words[k];
+    for (size_t at = 0; (at = quoted.find_first_of("\n\r", at)) != std::string::npos;)
+      quoted[at] = ' ';
+    if (quoted.find_first_of(",\"") != std::string::npos) {
+      for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2)
+        quoted.insert(at, 1, '"');
+      quoted = fmt::format("\"{}\"", quoted);
+    }
+    out.print("{},{}\n", k, quoted);
+  }
+  out.close();
+}
+
+void add_code(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    data::CodeOptions code;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand(
+      "code", "Method naming from Python sources (needs python3; runs none of them)");
+  c->add_option("from", o->code.from, "A directory with Python sources")->required();
+  c->add_option("--least-nodes", o->code.least_nodes, "Smaller functions are left out")
+      ->capture_default_str();
+  c->add_option("--most-nodes", o->code.most_nodes, "Larger functions are left out")
+      ->capture_default_str();
+  o->add_to(*c);
+  c->footer("Example:\n  egc data build code ~/projects --out data/code");
+  c->callback([o, &common] {
+    o->code.fractions = o->fractions();
+    o->code.seed = common.seed;
+    o->code.name = o->name();
+    const data::CodeDataset built = data::build_code(o->code);
+    for (const auto& reason : built.skipped) log_warning("skipped {}", reason);
+    data::create_directory_whole(o->out, [&](const fs::path& to) {
+      write_dataset_files(built.dataset, to);
+      write_words(to / "mapping" / "typeidx2type.csv.gz", "type", built.types);
+      write_words(to / "mapping" / "attridx2attr.csv.gz", "attr", built.attributes);
+    });
+    report(built.dataset, *o, common, static_cast<int64_t>(built.skipped.size()));
+  });
+}
+
+}  // namespace
+
+void add_data_build(CLI::App& data, const CommonOptions& common) {
+  CLI::App* build = data.add_subcommand("build", "Makes a dataset from raw material");
+  build->require_subcommand(1);
+  build->fallthrough();
+  add_csv(*build, common);
+  add_molecules(*build, common);
+  add_images(*build, common);
+  add_code(*build, common);
+}
+
+}  // namespace egc::cli

@@ -1,0 +1,40 @@
+#include "cli/dataset_argument.h"
+
+#include "egc/core/error.h"
+#include "egc/data/dataset_table.h"
+#include "egc/data/generators.h"
+#include "egc/data/read_dataset.h"
+
+namespace egc::cli {
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> dataset_directory(const std::string& name, const CommonOptions& common) {
+  if (fs::is_directory(fs::path(name) / "raw")) return name;
+  if (data::is_generator(name)) return std::nullopt;
+  if (fs::path(name).is_absolute() || fs::exists(name))
+    return name;  // reading it tells what is wrong
+  const fs::path kept(common.data_dir);
+  if (fs::is_directory(kept / name / "raw")) return kept / name;
+  if (const data::KnownDataset* known = data::find_known(name)) {
+    if (fs::is_directory(kept / known->name / "raw")) return kept / known->name;
+    for (const auto folder : known->folders)
+      if (fs::is_directory(kept / folder / "raw")) return kept / folder;
+    fail(ErrorKind::kData, "{} is not in {}; \"egc data fetch {}\" downloads it", name,
+         common.data_dir, known->name);
+  }
+  std::vector<std::string> known;
+  for (const auto& d : data::known_datasets()) known.emplace_back(d.name);
+  for (const auto& g : data::generators()) known.emplace_back(g.name);
+  fail(ErrorKind::kData,
+       "no dataset \"{}\": it is no directory, not in {}, and none of the known: {}", name,
+       common.data_dir, fmt::join(known, ", "));
+}
+
+data::Dataset load_dataset(const std::string& name, const CommonOptions& common, bool cache) {
+  if (const auto dir = dataset_directory(name, common))
+    return data::read_dataset(*dir, {.cache = cache});
+  return data::generate(name, {.seed = common.seed, .size = 1});
+}
+
+}  // namespace egc::cli

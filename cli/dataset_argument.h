@@ -1,0 +1,19 @@
+// The argument D of many commands: a directory, a name in the data directory, or a generator.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/common.h"
+#include "egc/data/dataset.h"
+
+namespace egc::cli {
+
+// Where the dataset lies; nothing where it is generated. Throws kData, with what was looked for.
+std::optional<std::filesystem::path> dataset_directory(const std::string& name,
+                                                       const CommonOptions& common);
+// `cache`: whether the binary cache may answer.
+data::Dataset load_dataset(const std::string& name, const CommonOptions& common, bool cache = true);
+
+}  // namespace egc::cli

@@ -1,0 +1,17 @@
+# The parts of OpenCV that images need, without the rest: libopencv-contrib-dev has them, OpenCV's own CMake package is
+# in another. Gives OpenCVSlic::OpenCVSlic.
+find_path(OpenCVSlic_INCLUDE_DIR opencv2/ximgproc/slic.hpp PATH_SUFFIXES opencv4)
+set(OpenCVSlic_LIBRARIES "")
+foreach(part core imgproc imgcodecs ximgproc)
+  find_library(OpenCVSlic_${part}_LIBRARY opencv_${part})
+  mark_as_advanced(OpenCVSlic_${part}_LIBRARY)
+  list(APPEND OpenCVSlic_REQUIRED OpenCVSlic_${part}_LIBRARY)
+  list(APPEND OpenCVSlic_LIBRARIES ${OpenCVSlic_${part}_LIBRARY})
+endforeach()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(OpenCVSlic REQUIRED_VARS OpenCVSlic_INCLUDE_DIR ${OpenCVSlic_REQUIRED})
+if(OpenCVSlic_FOUND AND NOT TARGET OpenCVSlic::OpenCVSlic)
+  add_library(OpenCVSlic::OpenCVSlic INTERFACE IMPORTED)
+  target_include_directories(OpenCVSlic::OpenCVSlic SYSTEM INTERFACE ${OpenCVSlic_INCLUDE_DIR})
+  target_link_libraries(OpenCVSlic::OpenCVSlic INTERFACE ${OpenCVSlic_LIBRARIES})
+endif()

@@ -1,0 +1,449 @@
+#include "egc/data/build_csv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+
+#include "egc/core/error.h"
+#include "egc/data/splits.h"
+#include "egc/data/text_table.h"
+
+namespace egc::data {
+namespace {
+
+constexpr size_t kMostOneHot = 1000;
+
+// All of a table, column by column.
+struct Columns {
+  std::string path;
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> values;
+  std::vector<int64_t> lines;  // of each row
+
+  int64_t rows() const { return static_cast<int64_t>(lines.size()); }
+  const std::vector<std::string>& at(const std::string& name) const {
+    return values[static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+  }
+  std::string where(int64_t row) const { return fmt::format("{}:{}", path, lines[row]); }
+};
+
+// `needed`: names that must be there.
+Columns read_columns(const std::filesystem::path& path, const std::vector<std::string>& needed) {
+  TextTable table(path);
+  for (const std::string& name : needed)
+    if (!name.empty()) table.column(name);
+  Columns out;
+  out.path = path.string();
+  out.names = table.columns();
+  out.values.resize(out.names.size());
+  std::vector<std::string> fields;
+  while (table.next(fields)) {
+    for (size_t k = 0; k < fields.size(); ++k) out.values[k].push_back(std::move(fields[k]));
+    out.lines.push_back(table.line_number());
+  }
+  check_data(out.rows() > 0, "{}: expected rows below the column names, found none", out.path);
+  return out;
+}
+
+// The numbers of a column, or nothing where some value is text.
+std::optional<std::vector<double>> as_numbers(const std::vector<std::string>& values) {
+  std::vector<double> out(values.size());
+  bool any = false;
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!parse_field(values[k], out[k])) return std::nullopt;
+    any |= !std::isnan(out[k]);
+  }
+  if (!any) return std::nullopt;  // all missing: a text column of one value
+  return out;
+}
+
+// Distinct values that are there, sorted.
+std::vector<std::string> distinct(const std::vector<std::string>& values) {
+  std::set<std::string> out;
+  for (const std::string& v : values)
+    if (!is_missing(v)) out.insert(v);
+  return {out.begin(), out.end()};
+}
+
+int32_t place(const std::vector<std::string>& sorted, const std::string& value) {
+  return static_cast<int32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) -
+                              sorted.begin());
+}
+
+// Nodes in the order of their graphs, graphs in the order of their names' first appearance.
+struct NodeOrder {
+  std::vector<std::string> graphs;
+  std::vector<int64_t> first_node = {0};
+  std::vector<int64_t> row;       // of each node, in the node table
+  std::vector<int32_t> graph_of;  // of each node
+};
+
+NodeOrder order_nodes(const Columns& nodes, const std::string& graph_id) {
+  NodeOrder out;
+  std::vector<std::vector<int64_t>> members;
+  std::unordered_map<std::string, size_t> index;
+  for (int64_t r = 0; r < nodes.rows(); ++r) {
+    const std::string name = graph_id.empty() ? "" : nodes.at(graph_id)[r];
+    check_data(graph_id.empty() || !is_missing(name), "{}: the graph id is missing",
+               nodes.where(r));
+    const auto [it, fresh] = index.try_emplace(name, out.graphs.size());
+    if (fresh) {
+      out.graphs.push_back(name);
+      members.emplace_back();
+    }
+    members[it->second].push_back(r);
+  }
+  for (size_t g = 0; g < members.size(); ++g) {
+    out.row.insert(out.row.end(), members[g].begin(), members[g].end());
+    out.graph_of.insert(out.graph_of.end(), members[g].size(), static_cast<int32_t>(g));
+    out.first_node.push_back(static_cast<int64_t>(out.row.size()));
+  }
+  return out;
+}
+
+// Ends of edges are node ids, which are unique; with the edges' own graph ids, within a graph.
+class NodeNames {
+ public:
+  NodeNames(const Columns& nodes, const std::string& id, const NodeOrder& order, bool per_graph)
+      : order_(order), per_graph_(per_graph) {
+    for (size_t node = 0; node < order.row.size(); ++node) {
+      const int64_t row = order.row[node];
+      const std::string& name = nodes.at(id)[row];
+      check_data(!name.empty(), "{}: the node's id is missing", nodes.where(row));
+      const auto [it, fresh] = index_.try_emplace(key(order.graphs[order.graph_of[node]], name),
+                                                  static_cast<int64_t>(node));
+      if (!fresh)
+        fail(ErrorKind::kData, "{}: the node id \"{}\" came before, in line {}", nodes.where(row),
+             name, nodes.lines[order.row[it->second]]);
+    }
+  }
+
+  int64_t find(const std::string& graph, const std::string& name) const {
+    const auto it = index_.find(key(graph, name));
+    return it == index_.end() ? -1 : it->second;
+  }
+
+ private:
+  std::string key(const std::string& graph, const std::string& name) const {
+    return per_graph_ ? graph + '\n' + name : name;
+  }
+
+  const NodeOrder& order_;
+  bool per_graph_;
+  std::unordered_map<std::string, int64_t> index_;
+};
+
+void add_edges(const Columns& edges, const Columns& nodes, const CsvOptions& options,
+               const std::string& id, const NodeOrder& order, Dataset& d) {
+  const auto has = [&](const char* name) {
+    return std::find(edges.names.begin(), edges.names.end(), name) != edges.names.end();
+  };
+  check_data(edges.names.size() >= 2, "{}: expected at least two columns, source and target",
+             edges.path);
+  const std::string source = has("source") ? "source" : edges.names[0];
+  const std::string target = has("target") ? "target" : edges.names[1];
+  const bool per_graph = !options.graph_id.empty() && has(options.graph_id.c_str());
+  const NodeNames names(nodes, id, order, per_graph);
+  std::vector<std::vector<int32_t>> of_graph(order.graphs.size());
+  for (int64_t r = 0; r < edges.rows(); ++r) {
+    const std::string graph = per_graph ? edges.at(options.graph_id)[r] : "";
+    int64_t ends[2];
+    for (int k = 0; k < 2; ++k) {
+      const std::string& name = edges.at(k == 0 ? source : target)[r];
+      ends[k] = names.find(graph, name);
+      if (ends[k] < 0)
+        fail(ErrorKind::kData, "{}: {} \"{}\" is no id of {}", edges.where(r),
+             k == 0 ? source : target, name, nodes.path);
+    }
+    const int32_t g = order.graph_of[ends[0]];
+    if (order.graph_of[ends[1]] != g)
+      fail(ErrorKind::kData, "{}: the edge joins the graphs \"{}\" and \"{}\"", edges.where(r),
+           order.graphs[g], order.graphs[order.graph_of[ends[1]]]);
+    for (const int64_t end : ends)
+      of_graph[g].push_back(static_cast<int32_t>(end - order.first_node[g]));
+  }
+  std::vector<int64_t> first = {0};
+  std::vector<int32_t> all;
+  for (auto& list : of_graph) {
+    all.insert(all.end(), list.begin(), list.end());
+    first.push_back(static_cast<int64_t>(all.size()) / 2);
+  }
+  d.first_node = order.first_node;
+  d.first_edge = std::move(first);
+  d.edges = {std::move(all), 2};
+}
+
+// Feature columns: everything that is not id, label, graph or ignored.
+std::vector<std::string> feature_names(const Columns& nodes, const CsvOptions& options,
+                                       const std::string& id) {
+  std::vector<std::string> out;
+  for (const std::string& name : nodes.names)
+    if (name != id && (name != options.label || !options.graphs.empty()) &&
+        name != options.graph_id &&
+        std::find(options.ignore.begin(), options.ignore.end(), name) == options.ignore.end())
+      out.push_back(name);
+  return out;
+}
+
+void add_embedded(const Columns& nodes, const std::vector<std::string>& names,
+                  const NodeOrder& order, CsvDataset& out) {
+  const auto columns = static_cast<int64_t>(names.size());
+  std::vector<int32_t> values(order.row.size() * names.size());
+  for (int64_t j = 0; j < columns; ++j) {
+    const auto& column = nodes.at(names[j]);
+    CsvColumn made;
+    made.name = names[j];
+    made.values = distinct(column);
+    for (size_t node = 0; node < order.row.size(); ++node) {
+      const std::string& v = column[order.row[node]];
+      made.missing += is_missing(v) ? 1 : 0;
+      // What is missing is a category of its own, the last.
+      values[node * names.size() + j] =
+          is_missing(v) ? static_cast<int32_t>(made.values.size()) : place(made.values, v);
+    }
+    out.dataset.info.categories.push_back(static_cast<int64_t>(made.values.size()) + 1);
+    out.features.push_back(std::move(made));
+  }
+  out.dataset.node_features.categories = {std::move(values), columns};
+  out.dataset.info.node_features = FeatureKind::kCategorical;
+}
+
+// Numbers as they are, missing ones as the mean; text as 0/1 columns.
+void add_floats(const Columns& nodes, const std::vector<std::string>& names, const NodeOrder& order,
+                CsvDataset& out) {
+  std::vector<std::vector<float>> columns;
+  for (const std::string& name : names) {
+    const auto& column = nodes.at(name);
+    CsvColumn made;
+    made.name = name;
+    if (const auto numbers = as_numbers(column)) {
+      double sum = 0;
+      int64_t there = 0;
+      for (const double v : *numbers)
+        if (!std::isnan(v)) {
+          sum += v;
+          ++there;
+        }
+      made.mean = sum / static_cast<double>(there);
+      made.missing = nodes.rows() - there;
+      auto& to = columns.emplace_back();
+      for (const int64_t row : order.row)
+        to.push_back(static_cast<float>(std::isnan((*numbers)[row]) ? made.mean : (*numbers)[row]));
+    } else {
+      made.values = distinct(column);
+      check_data(made.values.size() <= kMostOneHot,
+                 "{}: column \"{}\" has {} different texts, too many for 0/1 columns; embed text "
+                 "features, or ignore the column",
+                 nodes.path, name, made.values.size());
+      const size_t first = columns.size();
+      columns.resize(first + made.values.size(), std::vector<float>(order.row.size(), 0));
+      for (size_t node = 0; node < order.row.size(); ++node) {
+        const std::string& v = column[order.row[node]];
+        if (is_missing(v))
+          ++made.missing;
+        else
+          columns[first + static_cast<size_t>(place(made.values, v))][node] = 1;
+      }
+    }
+    out.features.push_back(std::move(made));
+  }
+  std::vector<float> values;
+  values.reserve(order.row.size() * columns.size());
+  for (size_t node = 0; node < order.row.size(); ++node)
+    for (const auto& column : columns) values.push_back(column[node]);
+  if (columns.empty()) return;
+  out.dataset.node_features.floats = {std::move(values), static_cast<int64_t>(columns.size())};
+  out.dataset.info.node_features = FeatureKind::kFloat;
+}
+
+void add_features(const Columns& nodes, const CsvOptions& options, const std::string& id,
+                  const NodeOrder& order, CsvDataset& out) {
+  const std::vector<std::string> names = feature_names(nodes, options, id);
+  if (options.text == TextFeatures::kOneHot) return add_floats(nodes, names, order, out);
+  for (const std::string& name : names)
+    if (const auto numbers = as_numbers(nodes.at(name)))
+      for (const double v : *numbers)
+        check(std::isnan(v) || v == std::floor(v),
+              "{}: column \"{}\" has numbers that are not whole, which cannot be embedded; use "
+              "one-hot, or ignore it",
+              nodes.path, name);
+  add_embedded(nodes, names, order, out);
+}
+
+// Labels in the order of graphs or nodes.
+struct LabelTexts {
+  std::vector<std::string> values;
+  std::vector<std::string> where;
+  bool of_graphs = false;
+};
+
+LabelTexts graph_labels(const CsvOptions& options, const NodeOrder& order) {
+  const Columns table = read_columns(options.graphs, {options.graph_id, options.label});
+  std::unordered_map<std::string, int64_t> row;
+  for (int64_t r = 0; r < table.rows(); ++r)
+    check_data(row.try_emplace(table.at(options.graph_id)[r], r).second,
+               "{}: the graph \"{}\" comes twice", table.where(r), table.at(options.graph_id)[r]);
+  LabelTexts out;
+  out.of_graphs = true;
+  for (const std::string& graph : order.graphs) {
+    const auto it = row.find(graph);
+    check_data(it != row.end(), "{}: has no line for the graph \"{}\"", table.path, graph);
+    out.values.push_back(table.at(options.label)[it->second]);
+    out.where.push_back(table.where(it->second));
+  }
+  return out;
+}
+
+LabelTexts node_labels(const Columns& nodes, const CsvOptions& options, const NodeOrder& order) {
+  LabelTexts out;
+  const auto& column = nodes.at(options.label);
+  for (const int64_t row : order.row) {
+    out.values.push_back(column[row]);
+    out.where.push_back(nodes.where(row));
+  }
+  // With graphs, a label that is the same for all nodes of each is the graph's.
+  bool constant = !options.graph_id.empty();
+  for (size_t node = 1; node < order.row.size() && constant; ++node)
+    constant = order.graph_of[node] != order.graph_of[node - 1] ||
+               out.values[node] == out.values[node - 1];
+  out.of_graphs = options.task ? is_graph_task(*options.task) : constant;
+  if (!out.of_graphs) return out;
+  check_data(constant, "{}: the label \"{}\" differs within a graph, so it is no label of graphs",
+             nodes.path, options.label);
+  LabelTexts of_graphs;
+  of_graphs.of_graphs = true;
+  for (size_t g = 0; g < order.graphs.size(); ++g) {
+    of_graphs.values.push_back(out.values[order.first_node[g]]);
+    of_graphs.where.push_back(out.where[order.first_node[g]]);
+  }
+  return of_graphs;
+}
+
+Task guess_task(const LabelTexts& labels) {
+  if (!labels.of_graphs) return Task::kNodeClassification;
+  const auto numbers = as_numbers(labels.values);
+  if (!numbers) return Task::kGraphClassification;
+  const bool whole = std::all_of(numbers->begin(), numbers->end(),
+                                 [](double v) { return std::isnan(v) || v == std::floor(v); });
+  return whole ? Task::kGraphClassification : Task::kGraphRegression;
+}
+
+// Whole numbers keep their order: 2 comes before 10.
+void sort_classes(std::vector<std::string>& classes) {
+  if (!as_numbers(classes)) return;
+  std::sort(classes.begin(), classes.end(), [](const std::string& a, const std::string& b) {
+    double x = 0;
+    double y = 0;
+    parse_field(a, x);
+    parse_field(b, y);
+    return x < y;
+  });
+}
+
+void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset& out) {
+  DatasetInfo& info = out.dataset.info;
+  info.task = options.task.value_or(guess_task(labels));
+  check(info.task != Task::kGraphSequence && info.task != Task::kNodeClassificationHetero,
+        "tables of one's own have no task {}", tasks().name_of(info.task));
+  info.metric = usual_metric(info.task);
+  for (const std::string& v : labels.values) out.missing_labels += is_missing(v) ? 1 : 0;
+  if (info.task == Task::kGraphRegression || info.task == Task::kGraphBinary) {
+    std::vector<float> values;
+    for (size_t k = 0; k < labels.values.size(); ++k) {
+      double v = 0;
+      check_data(parse_field(labels.values[k], v) &&
+                     (info.task == Task::kGraphRegression || std::isnan(v) || v == 0 || v == 1),
+                 "{}: column \"{}\": expected {}, got \"{}\"", labels.where[k], options.label,
+                 info.task == Task::kGraphRegression ? "a number" : "0 or 1",
+                 labels.values[k].substr(0, 40));
+      values.push_back(static_cast<float>(v));
+    }
+    out.dataset.labels.values = {std::move(values), 1};
+    return;
+  }
+  out.classes = distinct(labels.values);
+  sort_classes(out.classes);
+  std::map<std::string, int32_t> index;
+  for (const std::string& name : out.classes)
+    index.emplace(name, static_cast<int32_t>(index.size()));
+  std::vector<int32_t> classes;
+  for (const std::string& v : labels.values) classes.push_back(is_missing(v) ? -1 : index.at(v));
+  info.num_classes = static_cast<int64_t>(out.classes.size());
+  check_data(info.num_classes >= 2, "column \"{}\": expected at least two classes, found {}",
+             options.label, info.num_classes);
+  out.dataset.labels.classes = std::move(classes);
+}
+
+// Only what has a label can be learned from or scored.
+Split labelled_split(const Dataset& d, const CsvOptions& options) {
+  const Split all = random_split(d.num_items(), options.fractions, options.seed);
+  if (!d.splits_nodes() && !is_graph_task(d.info.task)) return all;
+  const auto labelled = [&](const Array<int64_t>& ids) {
+    std::vector<int64_t> out;
+    for (const int64_t id : ids)
+      if (d.labels.classes.empty() ? !std::isnan(d.labels.values.at(id, 0))
+                                   : d.labels.classes[id] >= 0)
+        out.push_back(id);
+    return out;
+  };
+  return {all.name, labelled(all.train), labelled(all.valid), labelled(all.test)};
+}
+
+}  // namespace
+
+const NamedTable<TextFeatures>& text_feature_kinds() {
+  static const NamedTable<TextFeatures> table(
+      "way of text features", {{"onehot", TextFeatures::kOneHot}, {"embed", TextFeatures::kEmbed}});
+  return table;
+}
+
+CsvDataset build_csv(const CsvOptions& options) {
+  check(options.graphs.empty() || !options.graph_id.empty(),
+        "a table of graphs needs the column of the graph's id");
+  std::vector<std::string> needed = {options.id, options.graph_id};
+  if (options.graphs.empty()) needed.push_back(options.label);
+  needed.insert(needed.end(), options.ignore.begin(), options.ignore.end());
+  const Columns nodes = read_columns(options.nodes, needed);
+  const bool has_id = std::find(nodes.names.begin(), nodes.names.end(), "id") != nodes.names.end();
+  const std::string id = !options.id.empty() ? options.id : has_id ? "id" : nodes.names[0];
+  check(id != options.label, "{}: column \"{}\" cannot be both the id and the label", nodes.path,
+        id);
+  const NodeOrder order = order_nodes(nodes, options.graph_id);
+
+  CsvDataset out;
+  Dataset& d = out.dataset;
+  d.info.name = options.name;
+  add_edges(read_columns(options.edges, {}), nodes, options, id, order, d);
+  add_features(nodes, options, id, order, out);
+  add_labels(
+      options.graphs.empty() ? node_labels(nodes, options, order) : graph_labels(options, order),
+      options, out);
+  d.info.undirected = options.undirected;
+  d.splits = {labelled_split(d, options)};
+  check_dataset(d, nodes.path);
+  return out;
+}
+
+std::string to_json(const CsvDataset& built, const CsvOptions& options) {
+  using Json = nlohmann::ordered_json;
+  Json out = {{"label", options.label},
+              {"graph_id", options.graph_id},
+              {"text_features", text_feature_kinds().name_of(options.text)},
+              {"classes", built.classes},
+              {"features", Json::array()}};
+  for (const CsvColumn& c : built.features) {
+    Json column = {{"name", c.name}, {"missing", c.missing}};
+    if (c.values.empty())
+      column["mean"] = c.mean;
+    else
+      column["values"] = c.values;
+    out["features"].push_back(column);
+  }
+  return out.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace egc::data
