@@ -105,7 +105,7 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
                         ? fmt::format("they count as the mean, {:.6g}", column.mean)
                         : "they are no value of the column");
     if (built.missing_labels > 0)
-      log_warning("column \"{}\": {} labels are missing; these items are in no split", o->csv.label,
+      log_warning("column \"{}\": {} labels are missing; nothing is learned from these items", o->csv.label,
                   built.missing_labels);
     data::create_directory_whole(o->out, [&](const fs::path& to) {
       write_dataset_files(built.dataset, to);

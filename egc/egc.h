@@ -5,6 +5,14 @@
 #include "egc/core/log.h"              // IWYU pragma: export
 #include "egc/core/parallel.h"         // IWYU pragma: export
 #include "egc/core/safetensors.h"      // IWYU pragma: export
+#include "egc/data/build_csv.h"        // IWYU pragma: export
+#include "egc/data/dataset.h"          // IWYU pragma: export
+#include "egc/data/generators.h"       // IWYU pragma: export
+#include "egc/data/loader.h"           // IWYU pragma: export
+#include "egc/data/read_dataset.h"     // IWYU pragma: export
+#include "egc/data/splits.h"           // IWYU pragma: export
+#include "egc/data/summary.h"          // IWYU pragma: export
+#include "egc/data/write_dataset.h"    // IWYU pragma: export
 #include "egc/graph/batch.h"           // IWYU pragma: export
 #include "egc/graph/csr.h"             // IWYU pragma: export
 #include "egc/graph/hetero_graph.h"    // IWYU pragma: export

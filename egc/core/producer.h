@@ -2,6 +2,7 @@
 // training.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -20,7 +21,8 @@ class Producer {
   // `make` gives the next thing, or nothing at the end. It runs on a thread of its own, at most
   // `ahead` things ahead, and sees one thread (core/parallel): the consumer has the others.
   Producer(std::function<std::optional<T>()> make, size_t ahead)
-      : ahead_(ahead), thread_([this, make = std::move(make)](std::stop_token stop) {
+      : ahead_(std::max<size_t>(1, ahead)),
+        thread_([this, make = std::move(make)](std::stop_token stop) {
           parallel_tasks(1, [&](int64_t) { run(make, stop); });
         }) {}
 
@@ -58,7 +60,8 @@ class Producer {
         error = std::current_exception();
       }
       std::unique_lock lock(mutex_);
-      if (!made) {
+      // Asked first: GCC 12 at -O2 may keep the last thing in `made` when `make` throws.
+      if (error || !made) {
         error_ = error;
         done_ = true;
         changed_.notify_all();

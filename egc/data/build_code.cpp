@@ -69,16 +69,28 @@ std::vector<Function> read_functions(const CodeOptions& options, CodeDataset& ou
   return functions;
 }
 
-// Parts by project (the first folder), or by file where there are too few projects.
+// What must stay together in one part: a project (the first folder), else a file, else only the
+// function itself, the coarsest of which there are enough.
+struct Grouping {
+  const char* name;
+  std::string (*key)(const Function& f, size_t number);
+};
+constexpr Grouping kGroupings[] = {
+    {"project", [](const Function& f, size_t) { return f.file.substr(0, f.file.find('/')); }},
+    {"file", [](const Function& f, size_t) { return f.file; }},
+    {"function", [](const Function&, size_t number) { return std::to_string(number); }}};
+
 Split split_functions(const std::vector<Function>& functions, const CodeOptions& options) {
-  const auto project = [](const std::string& file) { return file.substr(0, file.find('/')); };
-  std::set<std::string> projects;
-  for (const Function& f : functions) projects.insert(project(f.file));
-  const bool by_project = projects.size() >= 10;
+  constexpr size_t kEnough = 10;
   std::map<std::string, std::vector<int64_t>> groups;
-  for (size_t k = 0; k < functions.size(); ++k)
-    groups[by_project ? project(functions[k].file) : functions[k].file].push_back(
-        static_cast<int64_t>(k));
+  const char* kind = "";
+  for (const Grouping& grouping : kGroupings) {
+    groups.clear();
+    kind = grouping.name;
+    for (size_t k = 0; k < functions.size(); ++k)
+      groups[grouping.key(functions[k], k)].push_back(static_cast<int64_t>(k));
+    if (groups.size() >= kEnough) break;
+  }
   std::vector<std::vector<int64_t>> sets;
   for (auto& [name, ids] : groups) sets.push_back(std::move(ids));
   Rng rng(options.seed, /*stream=*/0xC0DE);
@@ -96,7 +108,7 @@ Split split_functions(const std::vector<Function>& functions, const CodeOptions&
     parts[best].insert(parts[best].end(), ids.begin(), ids.end());
   }
   for (auto& part : parts) std::sort(part.begin(), part.end());
-  return {by_project ? "project" : "file", parts[0], parts[1], parts[2]};
+  return {kind, parts[0], parts[1], parts[2]};
 }
 
 // Words by falling count, equally common ones by their spelling.

@@ -14,6 +14,7 @@
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
 #include "egc/core/safetensors.h"
+#include "egc/data/table_files.h"
 
 namespace egc::data {
 namespace {
@@ -37,11 +38,16 @@ std::string stored_name(const std::string& name) {
   return fmt::format("{}.{}", 9 - sizeof(T), name);
 }
 
-uint64_t checksum(const std::map<std::string, TensorView>& tensors) {
+// Of everything that a reader believes: names, types, shapes, values, and what is not an array.
+uint64_t checksum(const std::map<std::string, TensorView>& tensors, const std::string& structure) {
   XXH3_state_t* state = XXH3_createState();
   XXH3_64bits_reset(state);
-  for (const auto& [name, tensor] : tensors)
+  XXH3_64bits_update(state, structure.data(), structure.size());
+  for (const auto& [name, tensor] : tensors) {
+    const std::string what = fmt::format("{} {} {}", name, name_of(tensor.dtype), tensor.shape);
+    XXH3_64bits_update(state, what.data(), what.size());
     XXH3_64bits_update(state, tensor.data.data(), tensor.data.size());
+  }
   const uint64_t sum = XXH3_64bits_digest(state);
   XXH3_freeState(state);
   return sum;
@@ -49,7 +55,7 @@ uint64_t checksum(const std::map<std::string, TensorView>& tensors) {
 
 // What is not an array.
 json structure_of(const Dataset& d) {
-  json out = {{"info", d.info.name.empty() ? "{}" : to_json(d.info)}, {"splits", json::array()}};
+  json out = {{"info", to_json(d.info)}, {"splits", json::array()}};
   for (const Split& split : d.splits) out["splits"].push_back(split.name);
   if (!d.hetero.empty()) {
     json relations = json::array();
@@ -130,8 +136,9 @@ std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp)
       return it == metadata.end() ? std::string() : it->second;
     };
     if (value("egc_dataset_cache") != kVersion || value("stamp") != stamp) return std::nullopt;
-    check_data(value("checksum") == fmt::format("{:016x}", checksum(file->tensors())),
-               "the checksum does not fit");
+    check_data(
+        value("checksum") == fmt::format("{:016x}", checksum(file->tensors(), value("structure"))),
+        "the checksum does not fit");
     Dataset d = with_structure(
         parse_json<json>(value("structure"), path.string(), ErrorKind::kData), path.string());
     visit_arrays(d, LoadTensors{std::move(file)});
@@ -153,11 +160,17 @@ std::string source_stamp(const fs::path& dir) {
                                 info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
   };
   add(dir / "dataset.json");
+  lines.push_back(folder_name(dir));  // it tells what a published dataset is
+  // Links to folders are followed, as reading does; not in circles.
+  constexpr int kDeepest = 8;
   std::error_code error;
   for (const char* part : {"raw", "split"})
-    for (fs::recursive_directory_iterator it(dir / part, error), end; it != end;
-         it.increment(error)) {
+    for (fs::recursive_directory_iterator
+             it(dir / part, fs::directory_options::follow_directory_symlink, error),
+         end;
+         it != end; it.increment(error)) {
       if (error) break;
+      if (it.depth() >= kDeepest) it.disable_recursion_pending();
       add(it->path());
     }
   std::sort(lines.begin(), lines.end());
@@ -188,22 +201,30 @@ std::optional<Dataset> load_cache(const fs::path& dir, const std::string& stamp)
 }
 
 void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& dataset) {
-  StoreTensors store;
-  visit_arrays(dataset, store);
-  const std::map<std::string, std::string> metadata = {
-      {"egc_dataset_cache", kVersion},
-      {"stamp", stamp},
-      {"structure", structure_of(dataset).dump()},
-      {"checksum", fmt::format("{:016x}", checksum(store.tensors))}};
   std::string reason;
-  for (const fs::path& path : cache_paths(dir)) {
-    try {
-      if (path.parent_path() != dir) fs::create_directories(path.parent_path());
-      write_safetensors(path, store.tensors, metadata, Sync::kNo);
-      return;
-    } catch (const std::exception& e) {
-      reason = e.what();
+  try {
+    const std::string structure = structure_of(dataset).dump();
+    // Names that are no UTF-8 do not survive JSON; such a dataset goes without a cache.
+    check_data(with_structure(json::parse(structure), dir.string()).info == dataset.info,
+               "its name is no UTF-8");
+    StoreTensors store;
+    visit_arrays(dataset, store);
+    const std::map<std::string, std::string> metadata = {
+        {"egc_dataset_cache", kVersion},
+        {"stamp", stamp},
+        {"structure", structure},
+        {"checksum", fmt::format("{:016x}", checksum(store.tensors, structure))}};
+    for (const fs::path& path : cache_paths(dir)) {
+      try {
+        if (path.parent_path() != dir) fs::create_directories(path.parent_path());
+        write_safetensors(path, store.tensors, metadata, Sync::kNo);
+        return;
+      } catch (const std::exception& e) {
+        reason = e.what();
+      }
     }
+  } catch (const std::exception& e) {
+    reason = e.what();
   }
   log_message(LogLevel::kInfo, fmt::format("no cache of {}: {}", dir.string(), reason));
 }

@@ -53,7 +53,7 @@ void add_zinc_part(const fs::path& dir, const std::string& part, DatasetBuilder&
   const TorchFile file(path);
   check_data(file.root().is(Kind::kList), "{}: expected a list of molecules", path.string());
   const auto& molecules = file.root().items;
-  for (const int64_t id : chosen[0]) {
+  for (const int64_t id : chosen[0].ids) {
     check_data(id >= 0 && id < static_cast<int64_t>(molecules.size()),
                "{}: the index names molecule {}, there are {}", path.string(), id,
                molecules.size());

@@ -19,6 +19,7 @@ Loader::Loader(const GraphStore& store, std::span<const int64_t> ids, const Load
     : store_(store), options_(options), ids_(ids.begin(), ids.end()) {
   check(options.batch_size >= 1, "loader: the batch size must be at least 1, got {}",
         options.batch_size);
+  at_ = num_batches();  // nothing before begin()
 }
 
 int64_t Loader::num_batches() const {

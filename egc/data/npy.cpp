@@ -152,6 +152,15 @@ Header read_header(std::span<const std::byte> bytes, const std::string& path) {
   return out;
 }
 
+// What cannot be opened is bad data here.
+std::shared_ptr<const MappedFile> map_file(const std::filesystem::path& path) {
+  try {
+    return std::make_shared<const MappedFile>(path);
+  } catch (const Error& e) {
+    throw Error(ErrorKind::kData, e.what());
+  }
+}
+
 float half_to_float(uint16_t h) {
   const int exponent = (h >> 10) & 31;
   const int mantissa = h & 1023;
@@ -219,7 +228,7 @@ std::vector<T> convert(const Header& h, const std::byte* data, const std::string
 
 template <class T>
 Matrix<T> read_npy(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const MappedFile>(path);
+  const auto file = map_file(path);
   const Header h = read_header(file->bytes(), path.string());
   const std::byte* data = file->bytes().data() + h.data_begin;
   const bool same = h.item == sizeof(T) && h.kind == (std::is_floating_point_v<T> ? 'f' : 'i') &&
@@ -235,8 +244,7 @@ template Matrix<float> read_npy(const std::filesystem::path&);
 template Matrix<int32_t> read_npy(const std::filesystem::path&);
 
 bool npy_has_floats(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  return read_header(file.bytes(), path.string()).kind == 'f';
+  return read_header(map_file(path)->bytes(), path.string()).kind == 'f';
 }
 
 }  // namespace egc::data

@@ -31,7 +31,7 @@ const char* skip_blanks(const char* p, const char* end) {
 template <class T>
 const char* parse(const char* p, const char* end, T& out) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (p != end && *p == '+') ++p;
+    if (p != end && *p == '+' && p + 1 != end && p[1] != '-') ++p;
     const auto [next, error] = fast_float::from_chars(p, end, out);
     return error == std::errc() ? next : nullptr;
   } else {
@@ -66,6 +66,9 @@ class Parser {
         p = line_end == end ? end : line_end + 1;
       }
     }
+    // Blank lines at the end are missing values as far as rows are missing.
+    if (missing_line_allowed())
+      for (; blanks_ > 0 && rows_ < rules_.rows; --blanks_) add_missing_row();
     if (rules_.rows >= 0)
       check_data(rows_ == rules_.rows, "{}: expected {} lines, one for each of the {}, found {}",
                  path_.string(), rules_.rows, rules_.rows_are, rows_);
@@ -86,18 +89,16 @@ class Parser {
   }
 
   void take_line(const char* p, const char* end) {
-    if (is_blank(p, end) && !(rules_.may_miss && columns_ == 1)) {
-      if (blank_ == 0) blank_ = line_;  // fine at the end of the file, an error before more rows
+    if (is_blank(
+            p, end)) {  // fine at the end of the file; before more rows it must be a missing value
+      if (blanks_++ == 0) first_blank_ = line_;
       return;
-    }
-    if (blank_ != 0) {
-      line_ = blank_;
-      fail_here("an empty line among the rows");
     }
     if (columns_ < 0) {
       columns_ = 1;
       for (const char* c = p; c != end; ++c) columns_ += *c == ',';
     }
+    if (blanks_ > 0) take_blanks();
     if (rows_ == 0) reserve();
     if (rules_.rows >= 0 && rows_ == rules_.rows)
       fail_here("expected {} lines, one for each of the {}, and here is another", rules_.rows,
@@ -118,11 +119,27 @@ class Parser {
     ++rows_;
   }
 
+  // Blank lines before a row: missing values of a single column, else an error.
+  void take_blanks() {
+    if (!missing_line_allowed()) {
+      line_ = first_blank_;
+      fail_here("an empty line among the rows");
+    }
+    for (; blanks_ > 0; --blanks_) add_missing_row();
+  }
+  bool missing_line_allowed() const {
+    return std::is_floating_point_v<T> && rules_.may_miss && columns_ == 1;
+  }
+  void add_missing_row() {
+    values_.push_back(std::numeric_limits<T>::quiet_NaN());
+    ++rows_;
+  }
+
   // The end of the field, or nullptr where it is no number.
   const char* field(const char* p, const char* end, T& value) const {
     p = skip_blanks(p, end);
     if constexpr (std::is_floating_point_v<T>) {
-      if (rules_.may_miss && ends_field(p, end)) {
+      if (rules_.may_miss && ends_field(p, end) && (p == end || *p == ',' || p + 1 == end)) {
         value = std::numeric_limits<T>::quiet_NaN();
         return p;
       }
@@ -167,7 +184,8 @@ class Parser {
   TableRules rules_;
   int64_t columns_;
   int64_t line_ = 0;
-  int64_t blank_ = 0;
+  int64_t blanks_ = 0;  // blank lines since the last row
+  int64_t first_blank_ = 0;
   int64_t rows_ = 0;
   std::vector<T> values_;
 };

@@ -16,9 +16,12 @@ struct RawSource {
   GivenInfo given;
 };
 
-// first[k] of counts, with a check that they are not negative and add up to what 32-bit ids can
-// name.
-Array<int64_t> read_bounds(const std::filesystem::path& path, const char* of_what);
+// Where each graph begins among the nodes (or edges) of all, from a table of counts. A graph has at
+// most as many nodes as 32-bit ids can name.
+Array<int64_t> read_bounds(const std::filesystem::path& path, bool of_nodes);
+
+// As the task says; without one, whether there is a graph-label.
+bool labels_are_of_graphs(const RawSource& source);
 
 // graph-label, node-label or node-label/<type>, as the task wants; fills labels, task, classes.
 void read_labels(const RawSource& source, const std::filesystem::path& dir, int64_t rows,

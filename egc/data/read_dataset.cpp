@@ -1,7 +1,7 @@
 #include "egc/data/read_dataset.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "egc/core/error.h"
 #include "egc/data/cache.h"
@@ -27,14 +27,9 @@ GivenInfo find_info(const fs::path& dir) {
   GivenInfo out;
   if (fs::exists(path))
     out = parse_info(read_text(path, kLongestInfo), path.string());
-  else if (const KnownDataset* known =
-               find_known(fs::absolute(dir).lexically_normal().filename().string()))
+  else if (const KnownDataset* known = find_known(folder_name(dir)))
     out = parse_info(known->info_json, known->name);
-  if (out.info.name.empty()) {
-    fs::path folder = fs::absolute(dir).lexically_normal();
-    if (!folder.has_filename()) folder = folder.parent_path();
-    out.info.name = folder.filename().string();
-  }
+  if (out.info.name.empty()) out.info.name = folder_name(dir);
   return out;
 }
 
@@ -67,7 +62,7 @@ void read_edges(const RawSource& source, Dataset& d) {
   const auto counts = find_table(source.raw, "num-edge-list");
   TableRules rules{.columns = 2, .rows_are = "edges of num-edge-list"};
   if (counts) {
-    d.first_edge = read_bounds(*counts, "edges");
+    d.first_edge = read_bounds(*counts, /*of_nodes=*/false);
     check_data(d.first_edge.size() == d.first_node.size(),
                "{}: expected {} lines, one for each of the graphs, found {}", counts->string(),
                d.num_graphs(), d.first_edge.size() - 1);
@@ -107,13 +102,13 @@ void read_ast_features(const RawSource& source, Dataset& d) {
       if (value < 0 || (given && value >= categories[j]))
         fail(ErrorKind::kData, "{}:{}: column {}: a category must be in [0, {}), got {}",
              path.string(), i + 1, j + 1, given ? std::to_string(categories[j]) : "2^31", value);
-      if (!given) categories[j] = std::max<int64_t>(categories[j], value + 1);
+      if (!given) categories[j] = std::max<int64_t>(categories[j], int64_t{value} + 1);
       values[3 * i + j] = value;
     }
     if (depth[i] < 0)
       fail(ErrorKind::kData, "{}:{}: a depth must not be negative, got {}", depth_path.string(),
            i + 1, depth[i]);
-    values[3 * i + 2] = std::min<int32_t>(depth[i], static_cast<int32_t>(categories[2]) - 1);
+    values[3 * i + 2] = static_cast<int32_t>(std::min<int64_t>(depth[i], categories[2] - 1));
     if (attributed[i] != 0 && attributed[i] != 1)
       fail(ErrorKind::kData, "{}:{}: expected 0 or 1, got {}", attributed_path.string(), i + 1,
            attributed[i]);
@@ -124,7 +119,7 @@ void read_ast_features(const RawSource& source, Dataset& d) {
 }
 
 void read_homogeneous(const RawSource& source, Dataset& d) {
-  d.first_node = read_bounds(need_table(source.raw, "num-node-list"), "nodes");
+  d.first_node = read_bounds(need_table(source.raw, "num-node-list"), /*of_nodes=*/true);
   const auto superpixels = find_file(source.raw, "node-feat", {".u8.gz", ".u8"});
   const auto kind = source.given.has("node_features")
                         ? std::optional(source.given.info.node_features)
@@ -145,8 +140,7 @@ void read_homogeneous(const RawSource& source, Dataset& d) {
   d.info.node_features = !d.node_features.floats.empty()       ? FeatureKind::kFloat
                          : !d.node_features.categories.empty() ? FeatureKind::kCategorical
                                                                : FeatureKind::kNone;
-  const bool of_graphs = source.given.has("task") ? is_graph_task(source.given.info.task)
-                                                  : !find_table(source.raw, "node-label");
+  const bool of_graphs = labels_are_of_graphs(source);
   read_labels(source, source.raw, of_graphs ? d.num_graphs() : d.num_nodes(), d);
   if (of_graphs)
     if (const auto targets = find_table(source.raw, "node-target"))
@@ -171,14 +165,16 @@ Dataset parse_dataset(const fs::path& dir) {
 
 }  // namespace
 
-Array<int64_t> read_bounds(const fs::path& path, const char* of_what) {
+Array<int64_t> read_bounds(const fs::path& path, bool of_nodes) {
   const auto counts = read_number_column<int64_t>(path);
-  constexpr int64_t kMost = int64_t{1} << 40;
+  // Edges name the nodes of a graph with 32 bits.
+  const int64_t most = of_nodes ? std::numeric_limits<int32_t>::max() : int64_t{1} << 40;
+  const char* of_what = of_nodes ? "nodes" : "edges";
   std::vector<int64_t> first;
   first.reserve(static_cast<size_t>(counts.size()) + 1);
   first.push_back(0);
   for (int64_t k = 0; k < counts.size(); ++k) {
-    if (counts[k] < 0 || counts[k] > kMost || first.back() > kMost)
+    if (counts[k] < 0 || counts[k] > most || first.back() > (int64_t{1} << 50))
       fail(ErrorKind::kData, "{}:{}: expected a number of {}, got {}", path.string(), k + 1,
            of_what, counts[k]);
     first.push_back(first.back() + counts[k]);
@@ -188,14 +184,18 @@ Array<int64_t> read_bounds(const fs::path& path, const char* of_what) {
 }
 
 Dataset read_dataset(const fs::path& dir, const ReadOptions& options) {
-  check_is_dataset(dir);
-  if (!options.cache) return parse_dataset(dir);
-  // Taken before anything is read: should a file change meanwhile, the cache is stale, not wrong.
-  const std::string stamp = source_stamp(dir);
-  if (auto cached = load_cache(dir, stamp)) return *std::move(cached);
-  Dataset d = parse_dataset(dir);
-  store_cache(dir, stamp, d);
-  return d;
+  try {
+    check_is_dataset(dir);
+    if (!options.cache) return parse_dataset(dir);
+    // Taken before anything is read: should a file change meanwhile, the cache is stale, not wrong.
+    const std::string stamp = source_stamp(dir);
+    if (auto cached = load_cache(dir, stamp)) return *std::move(cached);
+    Dataset d = parse_dataset(dir);
+    store_cache(dir, stamp, d);
+    return d;
+  } catch (const fs::filesystem_error& e) {  // a name too long, links in a circle
+    fail(ErrorKind::kData, "{}: cannot be read: {}", e.path1().string(), e.code().message());
+  }
 }
 
 }  // namespace egc::data

@@ -23,6 +23,15 @@ std::vector<std::string> split_at(std::string_view line, std::string_view separa
   }
 }
 
+// Names that differ and that model files can hold.
+void check_names(const HeteroSchema& schema, const fs::path& where) {
+  try {
+    check_schema(schema);
+  } catch (const Error& e) {
+    fail(ErrorKind::kData, "{}: {}", where.string(), e.what());
+  }
+}
+
 // num-node-dict: a line of type names, a line of their numbers of nodes. Types are sorted by name,
 // as OGB has them.
 void read_node_types(const fs::path& path, HeteroParts& h) {
@@ -49,6 +58,7 @@ void read_node_types(const fs::path& path, HeteroParts& h) {
     h.schema.node_types.push_back(name);
     h.num_nodes.push_back(count);
   }
+  check_names(h.schema, path);
 }
 
 // head, relation, tail of triplet-type-list, or of the folders' names; sorted.
@@ -72,6 +82,9 @@ std::vector<std::vector<std::string>> read_triplets(const fs::path& raw) {
     }
   }
   std::sort(out.begin(), out.end());
+  if (const auto twice = std::adjacent_find(out.begin(), out.end()); twice != out.end())
+    fail(ErrorKind::kData, "{}: the relation {} comes twice",
+         (raw / "triplet-type-list.csv.gz").string(), fmt::join(*twice, ","));
   check_data(!out.empty(), "{}: expected at least one relation", (raw / "relations").string());
   return out;
 }
@@ -100,7 +113,7 @@ void read_relations(const fs::path& raw, HeteroParts& h) {
     const int64_t target = type_index(h.schema, triplet[2], path);
     TableRules rules{.columns = 2, .rows_are = "edges of num-edge-list"};
     if (const auto counts = find_table(dir, "num-edge-list"))
-      rules.rows = read_bounds(*counts, "edges").back();
+      rules.rows = read_bounds(*counts, /*of_nodes=*/false).back();
     auto edges = read_number_table<int32_t>(path, rules);
     check_ids(edges, h.num_nodes[source], h.num_nodes[target], path);
     // Two relations may share their middle name; a schema's names differ.
@@ -144,7 +157,7 @@ void read_typed(const RawSource& source, Dataset& dataset) {
 
 void read_relation_ids(const RawSource& source, Dataset& dataset) {
   HeteroParts& h = dataset.hetero;
-  const auto nodes = read_bounds(need_table(source.raw, "num-node-list"), "nodes");
+  const auto nodes = read_bounds(need_table(source.raw, "num-node-list"), /*of_nodes=*/true);
   check_data(nodes.size() == 2, "{}: expected one graph, found {}",
              need_table(source.raw, "num-node-list").string(), nodes.size() - 1);
   h.schema.node_types = {"node"};
@@ -152,7 +165,7 @@ void read_relation_ids(const RawSource& source, Dataset& dataset) {
   h.features.resize(1);
   TableRules rules{.columns = 2, .rows_are = "edges of num-edge-list"};
   if (const auto counts = find_table(source.raw, "num-edge-list"))
-    rules.rows = read_bounds(*counts, "edges").back();
+    rules.rows = read_bounds(*counts, /*of_nodes=*/false).back();
   const fs::path edge_path = need_table(source.raw, "edge");
   const auto edges = read_number_table<int32_t>(edge_path, rules);
   check_ids(edges, nodes.back(), nodes.back(), edge_path);
@@ -174,8 +187,9 @@ void read_relation_ids(const RawSource& source, Dataset& dataset) {
     h.schema.relations.push_back({fmt::format("r{}", r), 0, 0});
     h.edges.push_back({Array<int32_t>(std::move(parts[r])), 2});
   }
-  if (find_file(source.raw, "node-feat", {".csv.gz", ".csv", ".npy"}) &&
-      source.given.info.node_features != FeatureKind::kNone) {
+  const bool without =
+      source.given.has("node_features") && source.given.info.node_features == FeatureKind::kNone;
+  if (!without && find_file(source.raw, "node-feat", {".csv.gz", ".csv", ".npy"})) {
     std::vector<int64_t> none;
     h.features[0] =
         read_features(source.raw, "node-feat", nodes.back(), "nodes", FeatureKind::kFloat, none);
@@ -199,10 +213,9 @@ void read_hetero(const RawSource& source, Dataset& dataset) {
              (source.dir / "dataset.json").string(), tasks().name_of(source.given.info.task));
   dataset.info.task = Task::kNodeClassificationHetero;
   dataset.info.node_features = FeatureKind::kNone;
-  if (fs::is_directory(source.raw / "relations"))
-    read_typed(source, dataset);
-  else
-    read_relation_ids(source, dataset);
+  const bool typed = fs::is_directory(source.raw / "relations");
+  typed ? read_typed(source, dataset) : read_relation_ids(source, dataset);
+  check_names(dataset.hetero.schema, source.raw);
 }
 
 }  // namespace egc::data

@@ -6,6 +6,7 @@
 #include "egc/data/raw_reader.h"
 #include "egc/data/table_files.h"
 #include "egc/data/text_blocks.h"
+#include "egc/data/text_table.h"
 
 namespace egc::data {
 namespace {
@@ -31,12 +32,17 @@ TextLines read_token_lines(const fs::path& path, int64_t rows) {
   return {Array<int64_t>(std::move(first)), Array<char>(std::move(bytes))};
 }
 
-bool has_letters(const fs::path& path) {
+// Whether some of the first lines is no row of numbers.
+bool has_words(const fs::path& path) {
   TextLinesReader lines(path);
   std::string_view line;
   for (int k = 0; k < 100 && lines.next(line); ++k)
-    if (line != "nan" && line.find_first_of("abcdfghijklmopqrstuvwxyz_") != std::string_view::npos)
-      return true;
+    for (size_t begin = 0; begin <= line.size();) {
+      const size_t end = std::min(line.find(',', begin), line.size());
+      double ignored = 0;
+      if (!parse_field(line.substr(begin, end - begin), ignored)) return true;
+      begin = end + 1;
+    }
   return false;
 }
 
@@ -87,15 +93,19 @@ void check_bits(const Matrix<float>& values, const fs::path& path) {
 
 }  // namespace
 
+bool labels_are_of_graphs(const RawSource& source) {
+  return source.given.has("task") ? is_graph_task(source.given.info.task)
+                                  : find_table(source.raw, "graph-label").has_value();
+}
+
 void read_labels(const RawSource& source, const fs::path& dir, int64_t rows, Dataset& dataset) {
   DatasetInfo& info = dataset.info;
   const bool given = source.given.has("task");
-  const bool of_graphs =
-      given ? is_graph_task(info.task) : find_table(dir, "graph-label").has_value();
+  const bool of_graphs = dataset.hetero.empty() && labels_are_of_graphs(source);
   const std::string stem = of_graphs ? "graph-label" : "node-label";
   const char* rows_are = of_graphs ? "graphs" : "nodes";
   const fs::path path = need_table(dir, stem);
-  if (of_graphs && !given && has_letters(path)) info.task = Task::kGraphSequence;
+  if (of_graphs && !given && has_words(path)) info.task = Task::kGraphSequence;
   if (of_graphs && info.task == Task::kGraphSequence) {
     dataset.labels.tokens = read_token_lines(path, rows);
   } else {
@@ -106,6 +116,9 @@ void read_labels(const RawSource& source, const fs::path& dir, int64_t rows, Dat
     if (!given && !of_graphs && dataset.hetero.empty()) info.task = Task::kNodeClassification;
     if (info.task == Task::kGraphRegression || info.task == Task::kGraphBinary) {
       if (info.task == Task::kGraphBinary) check_bits(values, path);
+      check_data(!source.given.has("num_targets") || values.columns == info.num_targets,
+                 "{}: expected {} columns, dataset.json's num_targets, found {}", path.string(),
+                 info.num_targets, values.columns);
       info.num_targets = std::max<int64_t>(1, values.columns);
       dataset.labels.values = values;
     } else {

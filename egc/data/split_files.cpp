@@ -82,19 +82,20 @@ Split read_fold(const fs::path& dir, const std::string& name, int fold, int64_t 
 std::vector<Split> read_index_folds(const fs::path& dir, const std::string& name, int64_t items) {
   const fs::path paths[] = {need_file(dir, "train", kIndexes), need_file(dir, "val", kIndexes),
                             need_file(dir, "test", kIndexes)};
-  std::vector<Array<int64_t>> parts[3];
+  std::vector<IndexLine> parts[3];
   for (int p = 0; p < 3; ++p) {
     parts[p] = read_index_lines(paths[p]);
     check_data(parts[p].size() == parts[0].size(), "{}: expected {} lines, one a fold, found {}",
                paths[p].string(), parts[0].size(), parts[p].size());
   }
+  check_data(!parts[0].empty(), "{}: expected a line for each fold, found none", paths[0].string());
   std::vector<Split> out;
   for (size_t fold = 0; fold < parts[0].size(); ++fold) {
     Marks marks(items);
     for (int p = 0; p < 3; ++p)
-      marks.take(parts[p][fold], p + 1, paths[p], static_cast<int64_t>(fold) + 1);
-    out.push_back(
-        {fmt::format("{}-{}", name, fold + 1), parts[0][fold], parts[1][fold], parts[2][fold]});
+      marks.take(parts[p][fold].ids, p + 1, paths[p], parts[p][fold].line);
+    out.push_back({fmt::format("{}-{}", name, fold + 1), parts[0][fold].ids, parts[1][fold].ids,
+                   parts[2][fold].ids});
   }
   return out;
 }
@@ -115,8 +116,8 @@ std::vector<Split> read_folder(const fs::path& dir, const std::string& name, int
 
 }  // namespace
 
-std::vector<Array<int64_t>> read_index_lines(const fs::path& path) {
-  std::vector<Array<int64_t>> out;
+std::vector<IndexLine> read_index_lines(const fs::path& path) {
+  std::vector<IndexLine> out;
   TextLinesReader lines(path);
   std::string_view line;
   while (lines.next(line)) {
@@ -131,7 +132,7 @@ std::vector<Array<int64_t>> read_index_lines(const fs::path& path) {
       ids.push_back(id);
       p = next + 1;
     }
-    out.emplace_back(std::move(ids));
+    out.push_back({std::move(ids), lines.line_number()});
   }
   return out;
 }

@@ -28,7 +28,11 @@ Split cut_valid(const Split& split, double fraction, uint64_t seed);
 std::vector<Split> read_splits(const std::filesystem::path& dir, int64_t items,
                                const std::string& target_type);
 
-// Lines of comma-separated ids.
-std::vector<Array<int64_t>> read_index_lines(const std::filesystem::path& path);
+// Lines of comma-separated ids; empty ones are skipped.
+struct IndexLine {
+  Array<int64_t> ids;
+  int64_t line = 0;
+};
+std::vector<IndexLine> read_index_lines(const std::filesystem::path& path);
 
 }  // namespace egc::data

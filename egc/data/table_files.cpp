@@ -64,11 +64,18 @@ Features read_npy_features(const fs::path& path, int64_t rows, const char* rows_
 
 }  // namespace
 
+std::string folder_name(const fs::path& dir) {
+  fs::path path = fs::absolute(dir).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path.filename().string();
+}
+
 std::optional<fs::path> find_file(const fs::path& dir, const std::string& stem,
                                   std::initializer_list<const char*> endings) {
   std::error_code ignored;
   for (const char* ending : endings)
-    if (fs::path path = dir / (stem + ending); fs::exists(path, ignored)) return path;
+    if (fs::path path = dir / (stem + ending);
+        fs::exists(path, ignored)) return path;
   return std::nullopt;
 }
 

@@ -10,6 +10,9 @@
 
 namespace egc::data {
 
+// The last part of the path, also of "data/" and of ".".
+std::string folder_name(const std::filesystem::path& dir);
+
 // `stem` with one of the endings, the first that exists.
 std::optional<std::filesystem::path> find_file(const std::filesystem::path& dir,
                                                const std::string& stem,

@@ -88,7 +88,7 @@ bool parse_field(std::string_view field, double& value) {
     value = std::numeric_limits<double>::quiet_NaN();
     return true;
   }
-  if (field.front() == '+') field.remove_prefix(1);
+  if (field.front() == '+' && !field.starts_with("+-")) field.remove_prefix(1);
   const auto [next, error] =
       fast_float::from_chars(field.data(), field.data() + field.size(), value);
   return error == std::errc() && next == field.data() + field.size() && std::isfinite(value);

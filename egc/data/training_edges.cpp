@@ -57,6 +57,14 @@ void add_next_tokens(const Dataset& d, const Sample& s, EdgeList& list) {
   }
 }
 
+// A name that no relation has yet.
+std::string inverse_name(std::string name, const HeteroSchema& schema) {
+  const auto taken = [&](const auto& relation) { return relation.name == name; };
+  do name.insert(0, "rev_");
+  while (std::any_of(schema.relations.begin(), schema.relations.end(), taken));
+  return name;
+}
+
 }  // namespace
 
 EdgeRules EdgeRules::of(const Dataset& dataset) {
@@ -98,7 +106,7 @@ HeteroSchema training_schema(const Dataset& dataset) {
   if (!dataset.info.add_inverse_edge) return out;
   for (const auto& r : dataset.hetero.schema.relations)
     if (r.source != r.target || !dataset.info.undirected)
-      out.relations.push_back({"rev_" + r.name, r.target, r.source});
+      out.relations.push_back({inverse_name(r.name, out), r.target, r.source});
   return out;
 }
 

@@ -1,5 +1,5 @@
 // Trains a network with one EGC layer to tell the two halves of a ring apart, and takes a whole
-// network of the paper through a file.
+// network of the paper through a file, and a dataset through a network.
 #include <egc/egc.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/adam.h>
@@ -23,6 +23,28 @@ bool network_survives_a_file() {
   const auto loaded = egc::models::load_network("consumer.safetensors");
   at::NoGradGuard no_grad;
   return at::equal(network->forward(input), loaded.network->forward(input));
+}
+
+// A batch of a generated dataset through a network.
+bool network_reads_a_dataset() {
+  const egc::data::Dataset molecules = egc::data::generate("molecules", {.seed = 1, .size = 0.01});
+  const egc::data::GraphStore store(molecules);
+  egc::data::Loader loader(store, molecules.split("").train, {.batch_size = 8});
+  loader.begin(/*epoch=*/0);
+  const egc::data::GraphBatch batch = *loader.next();
+  egc::models::ModelConfig config;
+  config.model = "egc-s";
+  config.hidden = 16;
+  config.encoder = egc::models::Encoder::kEmbedding;
+  config.categories = molecules.info.categories;
+  egc::models::ModelInput input;
+  input.x = at::from_blob(const_cast<int64_t*>(batch.categories.data()),
+                          {batch.graphs.graph.num_targets(), batch.columns}, at::kLong);
+  input.graph = batch.graphs.graph;
+  input.first_node = batch.graphs.first_node;
+  const auto network = egc::models::make_network(config);
+  network->eval();
+  return network->forward(input).size(0) == 8 && batch.values.size() == 8;
 }
 
 int main() {
@@ -55,5 +77,5 @@ int main() {
     if (step == 0) first = last;
   }
   std::printf("loss %.3f -> %.3f\n", first, last);
-  return last < 0.2 * first && network_survives_a_file() ? 0 : 1;
+  return last < 0.2 * first && network_survives_a_file() && network_reads_a_dataset() ? 0 : 1;
 }

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "egc/core/error.h"
 #include "egc/data/read_dataset.h"

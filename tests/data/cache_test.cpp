@@ -303,7 +303,7 @@ TEST_F(Cache, OfAnotherVersionOrStampIsIgnored) {
     std::string other = whole;
     const size_t at = other.find(key);
     ASSERT_NE(at, std::string::npos);
-    other[at + key.size()] = '9';
+    other[at + key.size()] = '#';
     files_.write(kCache, other);
     EXPECT_FALSE(load().has_value()) << key;
   }

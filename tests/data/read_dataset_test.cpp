@@ -8,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <set>
 
 #include "egc/core/rng.h"
 #include "egc/data/npy.h"
