@@ -97,12 +97,12 @@ class MemoryFile {
   std::filesystem::path path_;
 };
 
-// A directory of this process in memory where the system has such a place; removed at exit.
+// A directory of this process, removed at exit. scripts/fuzz sets TMPDIR to a place in memory, and
+// removes that after a crash.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
-    const bool shm = access("/dev/shm", W_OK) == 0;
-    std::string name = (shm ? "/dev/shm" : "/tmp") + std::string("/egc_fuzz_XXXXXX");
+    std::string name = std::filesystem::temp_directory_path() / "egc_fuzz_XXXXXX";
     if (mkdtemp(name.data()) == nullptr) finding("no scratch directory");
     path_ = name;
   }
@@ -121,8 +121,7 @@ template <class Values>
 void touch(const Values& values) {
   uint8_t sum = 0;
   for (const auto& value : values) sum ^= *reinterpret_cast<const uint8_t*>(&value);
-  static volatile uint8_t sink;
-  sink = sum;
+  asm volatile("" : : "r"(sum));  // so that the reads stay
 }
 
 }  // namespace egc::fuzz
