@@ -105,8 +105,8 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
                         ? fmt::format("they count as the mean, {:.6g}", column.mean)
                         : "they are no value of the column");
     if (built.missing_labels > 0)
-      log_warning("column \"{}\": {} labels are missing; nothing is learned from these items", o->csv.label,
-                  built.missing_labels);
+      log_warning("column \"{}\": {} labels are missing; nothing is learned from these items",
+                  o->csv.label, built.missing_labels);
     data::create_directory_whole(o->out, [&](const fs::path& to) {
       write_dataset_files(built.dataset, to);
       write_text(to / "mapping" / "columns.json", to_json(built, o->csv));

@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   bench->fallthrough();
   add_bench_fusion(*bench, common);
   add_bench_layer(*bench, common);
+  add_bench_loader(*bench, common);
 
   CLI::App* data = app.add_subcommand("data", "Datasets: list, inspect, check, make, download");
   data->require_subcommand(1);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "egc/data/dataset.h"
 #include "egc/graph/csr.h"
 
 namespace egc::cli {
@@ -66,6 +67,27 @@ struct ModelBenchResult {
   std::vector<ModelBenchRow> rows;
 };
 
+// An epoch of training steps with batches that are ready, made ahead by a thread, or made in
+// between.
+struct LoaderBenchOptions {
+  std::string model = "egc-m";
+  int64_t hidden = 124;
+  int64_t batch = 64;
+  int64_t most_batches = 200;
+  int reps = 5;
+  uint64_t seed = 0;
+};
+struct LoaderBenchRow {
+  std::string batches;   // ready, ahead, between; alone: made without training
+  double ms_median = 0;  // of the epoch
+  double ms_min = 0;
+  int reps = 0;
+};
+struct LoaderBenchResult {
+  int64_t batches = 0;
+  std::vector<LoaderBenchRow> rows;
+};
+
 struct TorchModule {
   void (*set_num_threads)(int n);
   // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
@@ -76,6 +98,8 @@ struct TorchModule {
   // The named layers with their widths, measured in turn.
   ModelBenchResult (*bench_models)(const LayerBenchOptions& options,
                                    const std::vector<std::pair<std::string, int64_t>>& models);
+  LoaderBenchResult (*bench_loader)(const data::Dataset& dataset,
+                                    const LoaderBenchOptions& options);
 };
 
 // Loads it on the first call.

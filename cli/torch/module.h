@@ -10,5 +10,6 @@ std::function<void()> aten_matmul(int64_t rows, const float* x, int64_t columns)
 LayerBenchResult bench_layer(const LayerBenchOptions& options);
 ModelBenchResult bench_models(const LayerBenchOptions& options,
                               const std::vector<std::pair<std::string, int64_t>>& models);
+LoaderBenchResult bench_loader(const data::Dataset& dataset, const LoaderBenchOptions& options);
 
 }  // namespace egc::cli

@@ -46,6 +46,12 @@ void check(F&& f) {
 
 }  // namespace
 
+// The table of fragments is read once, which takes seconds here.
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
+  egc::molecules::zinc_target("C");
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string smiles = egc::fuzz::Input(data, size).text();
   check([&] { check_graph(smiles, Recipe::kOgb); });

@@ -1,0 +1,63 @@
+// egc bench loader: what making batches costs beside training.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/dataset_argument.h"
+#include "cli/torch_module.h"
+#include "egc/core/parallel.h"
+
+namespace egc::cli {
+
+void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
+  struct Options : LoaderBenchOptions {
+    std::string dataset = "molecules";
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = bench.add_subcommand(
+      "loader", "Training steps with batches ready, made ahead, made in between");
+  c->add_option("--dataset", o->dataset, "A dataset of many graphs")->capture_default_str();
+  c->add_option("--model", o->model, "The network's layer")->capture_default_str();
+  c->add_option("--hidden", o->hidden, "Its width")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  c->add_option("--batch", o->batch, "Graphs in a batch")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  c->add_option("--batches", o->most_batches, "Of an epoch, at most")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  c->add_option("--reps", o->reps, "Repetitions")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  c->footer("Example:\n  egc bench loader --dataset molecules --model egc-m");
+  c->callback([o, &common] {
+    o->seed = common.seed;
+    const data::Dataset d = load_dataset(o->dataset, common);
+    const LoaderBenchResult r = torch_module().bench_loader(d, *o);
+    if (!common.json)
+      fmt::print("{}, {} {}, {} batches of {}; {} threads\n", d.info.name, o->model, o->hidden,
+                 r.batches, o->batch, num_threads());
+    for (const LoaderBenchRow& row : r.rows) {
+      if (common.json)
+        fmt::print("{}\n", nlohmann::ordered_json{{"bench", "loader"},
+                                                  {"dataset", d.info.name},
+                                                  {"model", o->model},
+                                                  {"batches", row.batches},
+                                                  {"count", r.batches},
+                                                  {"ms_median", row.ms_median},
+                                                  {"ms_min", row.ms_min},
+                                                  {"reps", row.reps},
+                                                  {"threads", num_threads()}}
+                               .dump());
+      else
+        fmt::print("  {:<8} {:>9.1f} ms an epoch, {:>7.3f} ms a batch (x{:.3f} of ready)\n",
+                   row.batches, row.ms_median, row.ms_median / static_cast<double>(r.batches),
+                   row.ms_median / r.rows[0].ms_median);
+    }
+  });
+}
+
+}  // namespace egc::cli

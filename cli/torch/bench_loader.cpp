@@ -1,0 +1,54 @@
+#include <ATen/ATen.h>
+
+#include "cli/measure.h"
+#include "cli/torch/module.h"
+#include "egc/data/loader.h"
+#include "egc/train/batch_tensors.h"
+#include "egc/train/default_config.h"
+#include "egc/train/loss.h"
+
+namespace egc::cli {
+
+LoaderBenchResult bench_loader(const data::Dataset& dataset, const LoaderBenchOptions& o) {
+  at::manual_seed(o.seed);
+  const data::GraphStore store(dataset);
+  const auto network = models::make_network(train::default_config(dataset, o.model, o.hidden));
+  const auto& all = dataset.split("").train;
+  const auto count = std::min<int64_t>(all.size(), o.most_batches * o.batch);
+  const auto ids = all.span().subspan(0, static_cast<size_t>(count));
+  const auto step = [&](data::GraphBatch batch) {
+    const auto tensors = train::to_tensors(std::move(batch), dataset.info.task);
+    network->zero_grad();
+    train::loss(dataset.info.task, network->forward(tensors.input), tensors.target).backward();
+  };
+  const auto options = [&](int prefetch) {
+    return data::LoaderOptions{o.batch, /*shuffle=*/true, o.seed, prefetch};
+  };
+  data::Loader ahead(store, ids, options(2));
+  data::Loader between(store, ids, options(0));
+  std::vector<data::GraphBatch> ready;
+  between.begin(0);
+  while (auto batch = between.next()) ready.push_back(*std::move(batch));
+
+  const auto epoch = [&](data::Loader& loader, bool train) {
+    loader.begin(0);
+    while (auto batch = loader.next())
+      if (train) step(*std::move(batch));
+  };
+  const std::vector<Contestant> contestants = {{"ready",
+                                                [&] {
+                                                  for (const auto& batch : ready) step(batch);
+                                                }},
+                                               {"ahead", [&] { epoch(ahead, true); }},
+                                               {"between", [&] { epoch(between, true); }},
+                                               {"alone", [&] { epoch(between, false); }}};
+  const std::vector<Timing> times = measure(contestants, o.reps);
+  LoaderBenchResult result;
+  result.batches = between.num_batches();
+  for (size_t k = 0; k < contestants.size(); ++k)
+    result.rows.push_back(
+        {contestants[k].name, times[k].median_ms, times[k].min_ms, times[k].reps});
+  return result;
+}
+
+}  // namespace egc::cli

@@ -1,0 +1,347 @@
+// Tables of one's own: what stands in them becomes nodes, edges, features, labels and graphs; what
+// is wrong is named with file and line.
+#include "egc/data/build_csv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "egc/data/text_table.h"
+#include "tests/core/expect_error.h"
+#include "tests/data/dataset_files.h"
+
+namespace egc::data {
+namespace {
+
+using testing::DatasetFiles;
+using testing::difference;
+using testing::expect_error;
+using testing::to_vector;
+using Words = std::vector<std::string>;
+using Ints = std::vector<int32_t>;
+using Floats = std::vector<float>;
+
+class TableOfText : public ::testing::Test {
+ protected:
+  std::vector<Words> rows(const std::string& text, const std::string& name = "t.csv") const {
+    files_.write(name, text);
+    TextTable table(files_.path(name));
+    std::vector<Words> out = {table.columns()};
+    Words fields;
+    while (table.next(fields)) out.push_back(fields);
+    return out;
+  }
+  DatasetFiles files_;
+};
+
+TEST_F(TableOfText, FormsOfTables) {
+  const std::vector<Words> want = {{"a", "b"}, {"1", "x"}, {"2", ""}};
+  const std::string plain = "a,b\n1,x\n2,\n";
+  EXPECT_EQ(rows(plain), want);
+  EXPECT_EQ(rows("a,b\r\n1,x\r\n2,\r\n"), want);
+  EXPECT_EQ(rows("a\tb\n1\tx\n2\t\n"), want);
+  EXPECT_EQ(rows("\"a\",\"b\"\n\"1\",x\n\"2\",\"\"\n"), want);
+  EXPECT_EQ(rows("a,b\n1,x\n2,"), want);          // no last line end
+  EXPECT_EQ(rows("a,b\n\n1,x\n\n2,\n\n"), want);  // empty lines
+  EXPECT_EQ(rows(testing::gzip(plain), "t.csv.gz"), want);
+  EXPECT_EQ(rows("\xEF\xBB\xBF" + plain), want);  // a spreadsheet's byte order mark
+}
+
+TEST_F(TableOfText, QuotedFields) {
+  EXPECT_EQ(rows("a,b\n\"x, y\",\"say \"\"hi\"\"\"\n"),
+            (std::vector<Words>{{"a", "b"}, {"x, y", "say \"hi\""}}));
+  EXPECT_EQ(rows("a\tb\n\"x\ty\"\t2\n"), (std::vector<Words>{{"a", "b"}, {"x\ty", "2"}}))
+      << "the separator is the header's";
+}
+
+TEST_F(TableOfText, LineNumbersCountEmptyLines) {
+  files_.write("t.csv", "a\n\n1\n");
+  TextTable table(files_.path("t.csv"));
+  Words fields;
+  ASSERT_TRUE(table.next(fields));
+  EXPECT_EQ(table.line_number(), 3);
+  EXPECT_EQ(table.where(), files_.path("t.csv").string() + ":3");
+  EXPECT_TRUE(table.has_column("a"));
+  EXPECT_EQ(table.column("a"), 0U);
+  expect_error(ErrorKind::kUsage, {"t.csv", "\"b\"", "columns are a"}, [&] { table.column("b"); });
+}
+
+TEST_F(TableOfText, BrokenTablesAreRefused) {
+  const std::pair<const char*, const char*> wrong[] = {{"", "column names"},
+                                                       {"\na,b\n", "column names"},
+                                                       {"a,,c\n", "t.csv:1"},
+                                                       {"a,b,a\n", "t.csv:1"},
+                                                       {"a,b\n1\n", "t.csv:2"},
+                                                       {"a,b\n1,2\n1,2,3\n", "t.csv:3"},
+                                                       {"a,b\n\"1,2\n", "t.csv:2"},
+                                                       {"a,b\n\"1\"x,2\n", "t.csv:2"},
+                                                       {"a,b\n1,\"two\nlines\"\n", "t.csv:2"}};
+  for (const auto& [text, reason] : wrong)
+    expect_error(ErrorKind::kData, {"t.csv", reason}, [&] { rows(text); });
+}
+
+TEST(ParseField, NumbersAndMissingValues) {
+  double v = 0;
+  for (const auto& [text, want] : {std::pair{"1", 1.0},
+                                   {"-2.5", -2.5},
+                                   {"+3", 3.0},
+                                   {" 4 ", 4.0},
+                                   {"1e3", 1000.0},
+                                   {".5", 0.5},
+                                   {"-0", 0.0}}) {
+    EXPECT_TRUE(parse_field(text, v)) << text;
+    EXPECT_EQ(v, want) << text;
+  }
+  for (const char* text : {"", "nan", "NaN", "NA", "null", "  "}) {
+    EXPECT_TRUE(parse_field(text, v)) << text;
+    EXPECT_TRUE(std::isnan(v)) << text;
+  }
+  for (const char* text :
+       {"x", "1x", "1 2", "0x10", "1,5", "inf", "-inf", "1e999", "+", "--1", "+-1"})
+    EXPECT_FALSE(parse_field(text, v)) << text;
+}
+
+// Ten people, of whom two are in doubt.
+constexpr const char* kNodes =
+    "id,age,team,class\n"
+    "ann,30,red,10\nbob,,blue,2\n\"c, d\",40,red,10\neve,20,,2\nfay,30,red,\n"
+    "gus,30,blue,2\nhal,30,red,10\nida,30,blue,2\njan,30,red,10\nkim,30,blue,2\n";
+constexpr const char* kEdges = "source,target\nann,bob\nbob,\"c, d\"\nkim,ann\nann,ann\n";
+
+class BuildCsv : public ::testing::Test {
+ protected:
+  BuildCsv() {
+    files_.write("nodes.csv", kNodes);
+    files_.write("edges.csv", kEdges);
+    options_.nodes = files_.path("nodes.csv");
+    options_.edges = files_.path("edges.csv");
+    options_.label = "class";
+    options_.name = "mine";
+    options_.fractions = {0.4, 0.3, 0.3};
+  }
+  // Three graphs; ids are unique only within each.
+  void use_graphs() {
+    files_.write("nodes.csv", "id,g,x\n1,b,0.5\n2,b,1.5\n1,a,2.5\n2,c,3.5\n1,c,4.5\n3,b,5.5\n");
+    files_.write("edges.csv", "g,source,target\nb,1,2\nc,2,1\nb,3,1\n");
+    files_.write("graphs.csv", "g,class\na,yes\nb,no\nc,yes\nunused,no\n");
+    options_.graphs = files_.path("graphs.csv");
+    options_.graph_id = "g";
+    options_.fractions = {0.34, 0.33, 0.33};
+  }
+
+  DatasetFiles files_;
+  CsvOptions options_;
+};
+
+TEST_F(BuildCsv, NodesEdgesFeaturesAndLabels) {
+  const CsvDataset built = build_csv(options_);
+  const Dataset& d = built.dataset;
+  EXPECT_EQ(d.info.name, "mine");
+  EXPECT_EQ(d.info.task, Task::kNodeClassification);
+  EXPECT_FALSE(d.info.undirected);
+  EXPECT_EQ(d.num_graphs(), 1);
+  EXPECT_EQ(d.num_nodes(), 10);
+  EXPECT_EQ(to_vector(d.edges.values), (Ints{0, 1, 1, 2, 9, 0, 0, 0}));
+  // age, with the mean where it is missing; then team: blue, red.
+  ASSERT_EQ(d.node_features.floats.columns, 3);
+  EXPECT_EQ(to_vector(d.node_features.floats.row(0)), (Floats{30, 0, 1}));
+  EXPECT_EQ(to_vector(d.node_features.floats.row(1)), (Floats{30, 1, 0}));
+  EXPECT_EQ(to_vector(d.node_features.floats.row(3)), (Floats{20, 0, 0}));
+  ASSERT_EQ(built.features.size(), 2U);
+  EXPECT_EQ(built.features[0].name, "age");
+  EXPECT_EQ(built.features[0].missing, 1);
+  EXPECT_EQ(built.features[0].mean, 30);
+  EXPECT_EQ(built.features[1].values, (Words{"blue", "red"}));
+  EXPECT_EQ(built.features[1].missing, 1);
+  // Classes 2 and 10 in the order of numbers; one label is missing.
+  EXPECT_EQ(built.classes, (Words{"2", "10"}));
+  EXPECT_EQ(built.missing_labels, 1);
+  EXPECT_EQ(to_vector(d.labels.classes), (Ints{1, 0, 1, 0, -1, 0, 1, 0, 1, 0}));
+  const auto json = nlohmann::json::parse(to_json(built, options_));
+  EXPECT_EQ(json["classes"], nlohmann::json({"2", "10"}));
+  EXPECT_EQ(json["features"][1]["values"], nlohmann::json({"blue", "red"}));
+}
+
+TEST_F(BuildCsv, SplitsHaveOnlyWhatIsLabelled) {
+  const Dataset d = build_csv(options_).dataset;
+  const Split& s = d.splits.at(0);
+  EXPECT_EQ(s.train.size() + s.valid.size() + s.test.size(), 9);
+  for (const auto* part : {&s.train, &s.valid, &s.test})
+    for (const int64_t id : *part) EXPECT_NE(id, 4);
+  EXPECT_EQ(difference(d, build_csv(options_).dataset), "");
+  options_.seed = 1;
+  EXPECT_NE(difference(d, build_csv(options_).dataset), "");
+}
+
+TEST_F(BuildCsv, EmbeddedTextIgnoredColumnsAndUndirected) {
+  options_.text = TextFeatures::kEmbed;
+  options_.ignore = {"age"};
+  options_.undirected = true;
+  const CsvDataset built = build_csv(options_);
+  EXPECT_TRUE(built.dataset.info.undirected);
+  EXPECT_EQ(built.dataset.info.categories, std::vector<int64_t>{3});  // blue, red, missing
+  EXPECT_EQ(to_vector(built.dataset.node_features.categories.values),
+            (Ints{1, 0, 1, 2, 1, 0, 1, 0, 1, 0}));
+  options_.ignore = {"age", "team"};
+  options_.text = TextFeatures::kOneHot;
+  EXPECT_EQ(build_csv(options_).dataset.info.node_features, FeatureKind::kNone);
+}
+
+TEST_F(BuildCsv, OtherNamesTabsAndTextLabels) {
+  files_.write("nodes.csv",
+               "kind\tperson\r\nz\tp1\r\na\tp2\r\nz\tp3\r\na\tp4\r\nz\tp5\r\na\tp6\r\n");
+  files_.write("edges.csv", "from\tto\tweight\np1\tp2\t7\np6\tp1\t8\n");
+  options_.label = "kind";
+  options_.id = "person";
+  const CsvDataset built = build_csv(options_);
+  EXPECT_EQ(built.classes, (Words{"a", "z"}));
+  EXPECT_EQ(to_vector(built.dataset.labels.classes), (Ints{1, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(to_vector(built.dataset.edges.values), (Ints{0, 1, 5, 0}));
+}
+
+TEST_F(BuildCsv, SourceAndTargetMayStandAnywhere) {
+  files_.write("edges.csv", "when,target,source\n2020,bob,ann\n");
+  EXPECT_EQ(to_vector(build_csv(options_).dataset.edges.values), (Ints{0, 1}));
+}
+
+TEST_F(BuildCsv, GraphsWithATableOfLabels) {
+  use_graphs();
+  const CsvDataset built = build_csv(options_);
+  const Dataset& d = built.dataset;
+  EXPECT_EQ(d.info.task, Task::kGraphClassification);
+  // In the order of first appearance: b, a, c.
+  EXPECT_EQ(to_vector(d.first_node), (std::vector<int64_t>{0, 3, 4, 6}));
+  EXPECT_EQ(to_vector(d.first_edge), (std::vector<int64_t>{0, 2, 2, 3}));
+  EXPECT_EQ(to_vector(d.edges.values), (Ints{0, 1, 2, 0, 0, 1}));
+  EXPECT_EQ(to_vector(d.node_features.floats.values), (Floats{0.5, 1.5, 5.5, 2.5, 3.5, 4.5}));
+  EXPECT_EQ(built.classes, (Words{"no", "yes"}));
+  EXPECT_EQ(to_vector(d.labels.classes), (Ints{0, 1, 1}));
+}
+
+TEST_F(BuildCsv, LabelsOfGraphsBesideTheNodes) {
+  files_.write("nodes.csv", "id,g,y\n1,a,0.5\n2,a,0.5\n3,b,-1\n4,c,2.25\n");
+  files_.write("edges.csv", "source,target\n1,2\n");
+  options_.graph_id = "g";
+  options_.label = "y";
+  options_.fractions = {0.34, 0.33, 0.33};
+  const Dataset d = build_csv(options_).dataset;
+  EXPECT_EQ(d.info.task, Task::kGraphRegression);
+  EXPECT_EQ(d.info.metric, Metric::kMae);
+  EXPECT_EQ(to_vector(d.labels.values.values), (Floats{0.5, -1, 2.25}));
+  // A label that differs within a graph is one of nodes.
+  files_.write("nodes.csv", "id,g,y\n1,a,p\n2,a,q\n3,b,p\n4,c,q\n");
+  const Dataset of_nodes = build_csv(options_).dataset;
+  EXPECT_EQ(of_nodes.info.task, Task::kNodeClassification);
+  EXPECT_EQ(to_vector(of_nodes.labels.classes), (Ints{0, 1, 0, 1}));
+  EXPECT_EQ(of_nodes.num_items(), 3);
+}
+
+TEST_F(BuildCsv, TasksThatAreAskedFor) {
+  use_graphs();
+  files_.write("graphs.csv", "g,class\na,1\nb,0\nc,1\n");
+  options_.task = Task::kGraphBinary;
+  const Dataset d = build_csv(options_).dataset;
+  EXPECT_EQ(d.info.metric, Metric::kRocAuc);
+  EXPECT_EQ(to_vector(d.labels.values.values), (Floats{0, 1, 1}));
+  options_.task = Task::kGraphSequence;
+  expect_error(ErrorKind::kUsage, {"graph-sequence"}, [&] { build_csv(options_); });
+}
+
+struct Wrong {
+  const char* file;
+  const char* text;
+  ErrorKind kind;
+  const char* where;
+  const char* reason;
+};
+
+TEST_F(BuildCsv, WrongTablesAreRefusedWithFileAndLine) {
+  const Wrong wrong[] = {
+      {"edges.csv", "source,target\nann,zoe\n", ErrorKind::kData, "edges.csv:2", "\"zoe\""},
+      {"edges.csv", "source,target\nann,bob\n,bob\n", ErrorKind::kData, "edges.csv:3", "source"},
+      {"edges.csv", "source,target\nann\n", ErrorKind::kData, "edges.csv:2", "2 fields"},
+      {"edges.csv", "source,target\nann,bob,1\n", ErrorKind::kData, "edges.csv:2", "2 fields"},
+      {"edges.csv", "source,target\n\"ann,bob\n", ErrorKind::kData, "edges.csv:2", "quoted"},
+      {"edges.csv", "source\nann\n", ErrorKind::kData, "edges.csv", "two columns"},
+      {"edges.csv", "", ErrorKind::kData, "edges.csv", "column names"},
+      {"edges.csv", "source,target\n", ErrorKind::kData, "edges.csv", "found none"},
+      {"nodes.csv", "id,class\na,x\nb,y\na,x\n", ErrorKind::kData, "nodes.csv:4", "line 2"},
+      {"nodes.csv", "id,class\na,x\n,y\n", ErrorKind::kData, "nodes.csv:3", "id is missing"},
+      {"nodes.csv", "id,class\n", ErrorKind::kData, "nodes.csv", "found none"},
+      {"nodes.csv", "id,class,id\na,x,a\n", ErrorKind::kData, "nodes.csv:1", "twice"},
+      {"nodes.csv", "id,,class\na,x,a\n", ErrorKind::kData, "nodes.csv:1", "no name"},
+      {"nodes.csv", "id,kind\na,x\n", ErrorKind::kUsage, "nodes.csv", "\"class\""},
+      {"nodes.csv", "class,x\na,1\nb,2\n", ErrorKind::kUsage, "nodes.csv", "both the id"},
+  };
+  for (const Wrong& w : wrong) {
+    SCOPED_TRACE(w.text);
+    files_.write("nodes.csv", kNodes);
+    files_.write("edges.csv", kEdges);
+    files_.write(w.file, w.text);
+    expect_error(w.kind, {w.where, w.reason}, [&] { build_csv(options_); });
+  }
+  files_.remove("nodes.csv");
+  expect_error(ErrorKind::kData, {"nodes.csv"}, [&] { build_csv(options_); });
+}
+
+TEST_F(BuildCsv, WrongGraphsAreRefusedWithFileAndLine) {
+  const Wrong wrong[] = {
+      {"edges.csv", "g,source,target\nb,1,9\n", ErrorKind::kData, "edges.csv:2", "\"9\""},
+      {"edges.csv", "g,source,target\nz,1,2\n", ErrorKind::kData, "edges.csv:2", "\"1\""},
+      {"edges.csv", "g,source,target\na,1,2\n", ErrorKind::kData, "edges.csv:2", "\"2\""},
+      {"nodes.csv", "id,g,x\n1,,5\n", ErrorKind::kData, "nodes.csv:2", "graph id is missing"},
+      {"nodes.csv", "id,g,x\n1,b,5\n1,b,6\n", ErrorKind::kData, "nodes.csv:3", "line 2"},
+      {"graphs.csv", "g,class\na,yes\nb,no\n", ErrorKind::kData, "graphs.csv", "\"c\""},
+      {"graphs.csv", "g,class\na,x\nb,y\nb,y\nc,x\n", ErrorKind::kData, "graphs.csv:4", "\"b\""},
+      {"graphs.csv", "class\nyes\n", ErrorKind::kUsage, "graphs.csv", "\"g\""},
+      {"graphs.csv", "g,class\na,x\nb,x\nc,x\n", ErrorKind::kData, "class", "two classes"},
+  };
+  for (const Wrong& w : wrong) {
+    SCOPED_TRACE(w.text);
+    use_graphs();
+    files_.write(w.file, w.text);
+    expect_error(w.kind, {w.where, w.reason}, [&] { build_csv(options_); });
+  }
+  // Without a graph id on the edges, ids are one for all, and no edge joins two graphs.
+  files_.write("nodes.csv", "id,g,x\n1,a,5\n2,b,6\n3,c,7\n");
+  files_.write("edges.csv", "source,target\n1,2\n");
+  files_.write("graphs.csv", "g,class\na,yes\nb,no\nc,yes\n");
+  expect_error(ErrorKind::kData, {"edges.csv:2", "\"a\" and \"b\""}, [&] { build_csv(options_); });
+  files_.write("edges.csv", "source,target\n1,1\n");
+  options_.task = Task::kGraphRegression;
+  expect_error(ErrorKind::kData, {"graphs.csv:2", "\"yes\""}, [&] { build_csv(options_); });
+  files_.write("graphs.csv", "g,class\na,0\nb,2\nc,1\n");
+  options_.task = Task::kGraphBinary;
+  expect_error(ErrorKind::kData, {"graphs.csv:3", "0 or 1"}, [&] { build_csv(options_); });
+  options_.graph_id = "";
+  expect_error(ErrorKind::kUsage, {"graph's id"}, [&] { build_csv(options_); });
+}
+
+TEST_F(BuildCsv, WrongOptionsAreRefused) {
+  auto o = options_;
+  o.ignore = {"nothing"};
+  expect_error(ErrorKind::kUsage, {"\"nothing\"", "id, age, team, class"}, [&] { build_csv(o); });
+  o = options_;
+  o.id = "nothing";
+  expect_error(ErrorKind::kUsage, {"\"nothing\""}, [&] { build_csv(o); });
+  o = options_;
+  o.fractions = {0.5, 0.1, 0.1};
+  expect_error(ErrorKind::kUsage, {"add up to 1"}, [&] { build_csv(o); });
+  files_.write("nodes.csv", "id,x,class\na,1.5,p\nb,2.5,q\nc,3,p\n");
+  files_.write("edges.csv", "source,target\na,b\n");
+  o = options_;
+  o.text = TextFeatures::kEmbed;
+  expect_error(ErrorKind::kUsage, {"\"x\"", "not whole"}, [&] { build_csv(o); });
+  std::string many = "id,name,class\n";
+  for (int k = 0; k < 1002; ++k) many += fmt::format("{0},name {0},{1}\n", k, k % 2);
+  files_.write("nodes.csv", many);
+  files_.write("edges.csv", "source,target\n0,1\n");
+  expect_error(ErrorKind::kData, {"\"name\"", "1002"}, [&] { build_csv(options_); });
+  o = options_;
+  o.text = TextFeatures::kEmbed;
+  EXPECT_EQ(build_csv(o).dataset.info.categories, std::vector<int64_t>{1003});
+}
+
+}  // namespace
+}  // namespace egc::data
