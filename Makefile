@@ -5,7 +5,7 @@ BUILD := build/$(PRESET)
 CONFIGURE := cmake --preset $(PRESET) $(if $(CI),-DEGC_WERROR=ON)
 QUIET := >$(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
 
-.PHONY: demo test bench build setup lint format clean
+.PHONY: demo test bench fuzz build setup lint format clean
 
 demo: build
 	$(BUILD)/bin/egc bench fusion --topology arxiv-like,zinc-batch --reps 5 2>/dev/null
@@ -19,6 +19,10 @@ bench: build
 	$(BUILD)/bin/egc bench layer --model egc-m 2>/dev/null
 	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-minibatch --reps 200 2>/dev/null
 	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-single --reps 500 2>/dev/null
+
+fuzz:
+	@scripts/setup --fuzz
+	scripts/fuzz
 
 build: setup
 	@mkdir -p build

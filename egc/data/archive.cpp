@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBlock = 256 << 10;
+constexpr int64_t kAlwaysFine = 32 << 20;  // unpacked bytes, whatever the ratio
 
 // Goes over the regular files of an archive and counts what they unpack to.
 class Reader {
@@ -23,7 +24,7 @@ class Reader {
       : where_(std::move(where)),
         limits_(limits),
         kind_(kind),
-        most_bytes_(std::min(limits.bytes, (packed + 4096) * limits.bytes_per_packed)),
+        most_bytes_(std::min(limits.bytes, kAlwaysFine + packed * limits.bytes_per_packed)),
         archive_(archive_read_new(), archive_read_free) {
     archive_read_support_format_zip(archive_.get());
     archive_read_support_format_tar(archive_.get());
@@ -66,7 +67,10 @@ class Reader {
     std::string block(kBlock, 0);
     for (;;) {
       const la_ssize_t got = archive_read_data(archive_.get(), block.data(), block.size());
-      if (got < 0) check_code(static_cast<int>(got));
+      if (got < 0) {
+        const char* why = archive_error_string(archive_.get());
+        bad("cannot be read: {}", why == nullptr ? "damaged" : why);
+      }
       if (got == 0) return;
       bytes_ += got;
       if (bytes_ > most_bytes_)

@@ -8,6 +8,13 @@ void append(const std::vector<T>& from, std::vector<T>& to) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+// What is not there has no columns, as if read from files.
+template <class T>
+Matrix<T> matrix(std::vector<T>& values, int64_t columns) {
+  if (values.empty()) return {};
+  return {std::move(values), columns};
+}
+
 }  // namespace
 
 void DatasetBuilder::add(const GraphRecord& g) {
@@ -27,12 +34,12 @@ Dataset DatasetBuilder::finish() {
   d.first_node = std::move(first_node_);
   d.first_edge = std::move(first_edge_);
   d.edges = {std::move(all_.edges), 2};
-  d.node_features.floats = {std::move(all_.node_floats), columns_.node};
-  d.node_features.categories = {std::move(all_.node_categories), columns_.node};
-  d.edge_features.categories = {std::move(all_.edge_categories), columns_.edge};
-  d.labels.values = {std::move(all_.values), columns_.label};
+  d.node_features.floats = matrix(all_.node_floats, columns_.node);
+  d.node_features.categories = matrix(all_.node_categories, columns_.node);
+  d.edge_features.categories = matrix(all_.edge_categories, columns_.edge);
+  d.labels.values = matrix(all_.values, columns_.label);
   d.labels.classes = std::move(all_.classes);
-  d.node_targets = {std::move(all_.node_targets), columns_.node_target};
+  d.node_targets = matrix(all_.node_targets, columns_.node_target);
   d.info.node_features = !d.node_features.floats.empty()       ? FeatureKind::kFloat
                          : !d.node_features.categories.empty() ? FeatureKind::kCategorical
                                                                : FeatureKind::kNone;

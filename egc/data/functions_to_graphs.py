@@ -74,12 +74,13 @@ def sources(root):
     for folder, folders, files in os.walk(root):
         folders.sort()
         for name in sorted(files):
-            if name.endswith(".py"):
-                yield os.path.join(folder, name)
+            path = os.path.join(folder, name)
+            if name.endswith(".py") and os.path.isfile(path):  # not a pipe, which would wait for ever
+                yield path
 
 
 for path in sources(sys.argv[1]):
-    relative = os.path.relpath(path, sys.argv[1])
+    relative = os.fsencode(os.path.relpath(path, sys.argv[1])).decode("utf-8", "replace")
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
@@ -89,5 +90,6 @@ for path in sources(sys.argv[1]):
                 record["file"] = relative
                 record["name"] = sub_tokens(function.name)
                 print(json.dumps(record, ensure_ascii=True))
-    except (SyntaxError, ValueError, RecursionError, OSError) as error:
-        print(json.dumps({"file": relative, "error": str(error).splitlines()[0]}, ensure_ascii=True))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        print(json.dumps({"file": relative, "error": reason}, ensure_ascii=True))

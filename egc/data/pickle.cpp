@@ -5,7 +5,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <unordered_map>
+#include <map>
 
 namespace egc::data {
 
@@ -182,6 +182,40 @@ class PickleReader {
     push_text(Kind::kText, keep(std::move(out)));
   }
 
+  // Protocol 0: bytes are Latin-1, other characters \uXXXX or \UXXXXXXXX.
+  void push_raw_unicode(std::string_view line) {
+    std::string out;
+    const auto add = [&](uint32_t c) {
+      if (c < 0x80) {
+        out.push_back(static_cast<char>(c));
+        return;
+      }
+      if (c >= 0x110000) bad("not a character");
+      const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+      constexpr int kFirst[] = {0, 0xC0, 0xE0, 0xF0};
+      out.push_back(static_cast<char>(kFirst[more] | (c >> (6 * more))));
+      for (int k = more - 1; k >= 0; --k)
+        out.push_back(static_cast<char>(0x80 | ((c >> (6 * k)) & 0x3F)));
+    };
+    for (size_t k = 0; k < line.size(); ++k) {
+      const size_t digits = line[k] != '\\' || k + 1 == line.size() ? 0
+                            : line[k + 1] == 'u'                    ? 4
+                            : line[k + 1] == 'U'                    ? 8
+                                                                    : 0;
+      uint32_t value = 0;
+      if (digits > 0 && k + 1 + digits < line.size()) {
+        const char* first = line.data() + k + 2;
+        if (std::from_chars(first, first + digits, value, 16).ptr != first + digits)
+          bad("an escape without its digits");
+        add(value);
+        k += 1 + digits;
+      } else {
+        add(static_cast<unsigned char>(line[k]));
+      }
+    }
+    push_text(Kind::kText, keep(std::move(out)));
+  }
+
   void push_global(std::string_view module, std::string_view name) {
     push_text(Kind::kGlobal, keep(fmt::format("{} {}", module, name)));
   }
@@ -199,7 +233,7 @@ class PickleReader {
   size_t at_ = 0;
   std::vector<PyValue*> stack_;
   std::vector<size_t> marks_;
-  std::unordered_map<uint64_t, PyValue*> memo_;
+  std::map<uint64_t, PyValue*> memo_;
 };
 
 void PickleReader::step(unsigned char code) {
@@ -207,82 +241,37 @@ void PickleReader::step(unsigned char code) {
   bad(fmt::format("unknown operation 0x{:02x}", code).c_str());
 }
 
-// clang-format off: a table
+// clang-format off
 bool PickleReader::step_scalar(unsigned char code) {
   switch (code) {
-    case 'N':
-      push(Kind::kNone);
-      return true;
-    case 0x88:
-      push(Kind::kBool)->number = 1;
-      return true;
-    case 0x89:
-      push(Kind::kBool)->number = 0;
-      return true;
-    case 'I':
-      push_decimal(take_line());
-      return true;
-    case 'L':
-      push_decimal(take_line());
-      return true;
-    case 'J':
-      push_int(take_number<int32_t>());
-      return true;
-    case 'K':
-      push_int(take_number<uint8_t>());
-      return true;
-    case 'M':
-      push_int(take_number<uint16_t>());
-      return true;
-    case 0x8a:
-      push_long(take(take_number<uint8_t>()));
-      return true;
-    case 0x8b:
-      push_long(take(take_number<uint32_t>()));
-      return true;
-    case 'F':
-      push_float(take_line());
-      return true;
+    case 'N': push(Kind::kNone); return true;
+    case 0x88: push(Kind::kBool)->number = 1; return true;
+    case 0x89: push(Kind::kBool)->number = 0; return true;
+    case 'I': push_decimal(take_line()); return true;
+    case 'L': push_decimal(take_line()); return true;
+    case 'J': push_int(take_number<int32_t>()); return true;
+    case 'K': push_int(take_number<uint8_t>()); return true;
+    case 'M': push_int(take_number<uint16_t>()); return true;
+    case 0x8a: push_long(take(take_number<uint8_t>())); return true;
+    case 0x8b: push_long(take(take_number<uint32_t>())); return true;
+    case 'F': push_float(take_line()); return true;
     case 'G': {
       const auto bits = __builtin_bswap64(take_number<uint64_t>());
       push(Kind::kFloat)->real = std::bit_cast<double>(bits);
       return true;
     }
-    case 'S':
-      push_quoted(take_line());
-      return true;
-    case 'V':
-      push_text(Kind::kText, take_line());
-      return true;
-    case 'T':
-      push_text(Kind::kText, take(take_number<uint32_t>()));
-      return true;
-    case 'U':
-      push_text(Kind::kText, take(take_number<uint8_t>()));
-      return true;
-    case 'X':
-      push_text(Kind::kText, take(take_number<uint32_t>()));
-      return true;
-    case 0x8c:
-      push_text(Kind::kText, take(take_number<uint8_t>()));
-      return true;
-    case 0x8d:
-      push_text(Kind::kText, take(take_number<uint64_t>()));
-      return true;
-    case 'B':
-      push_text(Kind::kBytes, take(take_number<uint32_t>()));
-      return true;
-    case 'C':
-      push_text(Kind::kBytes, take(take_number<uint8_t>()));
-      return true;
-    case 0x8e:
-      push_text(Kind::kBytes, take(take_number<uint64_t>()));
-      return true;
-    case 0x96:
-      push_text(Kind::kBytes, take(take_number<uint64_t>()));
-      return true;
-    default:
-      return false;
+    case 'S': push_quoted(take_line()); return true;
+    case 'V': push_raw_unicode(take_line()); return true;
+    case 'T': push_text(Kind::kText, take(take_number<uint32_t>())); return true;
+    case 'U': push_text(Kind::kText, take(take_number<uint8_t>())); return true;
+    case 'X': push_text(Kind::kText, take(take_number<uint32_t>())); return true;
+    case 0x8c: push_text(Kind::kText, take(take_number<uint8_t>())); return true;
+    case 0x8d: push_text(Kind::kText, take(take_number<uint64_t>())); return true;
+    case 'B': push_text(Kind::kBytes, take(take_number<uint32_t>())); return true;
+    case 'C': push_text(Kind::kBytes, take(take_number<uint8_t>())); return true;
+    case 0x8e: push_text(Kind::kBytes, take(take_number<uint64_t>())); return true;
+    case 0x96: push_text(Kind::kBytes, take(take_number<uint64_t>())); return true;
+    default: return false;
   }
 }
 // clang-format on
@@ -444,43 +433,28 @@ bool PickleReader::step_object(unsigned char code) {
   }
 }
 
-// clang-format off: a table
+// clang-format off
 bool PickleReader::step_memo(unsigned char code) {
   switch (code) {
-    case 0x80:
-      take(1);
-      return true;  // the protocol's number
-    case 0x95:
-      take(8);
-      return true;  // a frame's length: a hint for reading ahead
+    case 0x80: take(1); return true;  // the protocol's number
+    case 0x95: take(8); return true;  // a frame's length: a hint for reading ahead
     case 'p': {
       push_decimal(take_line());
       const int64_t index = pop()->number;
       memo_[static_cast<uint64_t>(index)] = top();
       return true;
     }
-    case 'q':
-      memo_[take_number<uint8_t>()] = top();
-      return true;
-    case 'r':
-      memo_[take_number<uint32_t>()] = top();
-      return true;
-    case 0x94:
-      memo_[memo_.size()] = top();
-      return true;
+    case 'q': memo_[take_number<uint8_t>()] = top(); return true;
+    case 'r': memo_[take_number<uint32_t>()] = top(); return true;
+    case 0x94: memo_[memo_.size()] = top(); return true;
     case 'g': {
       push_decimal(take_line());
       get(static_cast<uint64_t>(pop()->number));
       return true;
     }
-    case 'h':
-      get(take_number<uint8_t>());
-      return true;
-    case 'j':
-      get(take_number<uint32_t>());
-      return true;
-    default:
-      return false;
+    case 'h': get(take_number<uint8_t>()); return true;
+    case 'j': get(take_number<uint32_t>()); return true;
+    default: return false;
   }
 }
 // clang-format on

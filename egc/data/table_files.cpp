@@ -74,8 +74,7 @@ std::optional<fs::path> find_file(const fs::path& dir, const std::string& stem,
                                   std::initializer_list<const char*> endings) {
   std::error_code ignored;
   for (const char* ending : endings)
-    if (fs::path path = dir / (stem + ending);
-        fs::exists(path, ignored)) return path;
+    if (fs::path path = dir / (stem + ending); fs::exists(path, ignored)) return path;
   return std::nullopt;
 }
 

@@ -166,12 +166,31 @@ struct TorchFile::Impl {
     bad("a tensor of an unknown kind of storage");
   }
 
+  // Protocols before 3 have no bytes: they are written as text, a character for each byte.
+  std::string latin1(std::string_view text) const {
+    std::string out;
+    for (size_t k = 0; k < text.size(); ++k) {
+      const auto c = static_cast<unsigned char>(text[k]);
+      if (c < 0x80) {
+        out.push_back(text[k]);
+      } else if ((c == 0xC2 || c == 0xC3) && k + 1 < text.size()) {
+        out.push_back(static_cast<char>((c & 3) << 6 | (text[++k] & 0x3F)));
+      } else {
+        bad("expected the bytes of a storage");
+      }
+    }
+    return out;
+  }
+
   // torch.save's bytes inside this pickle, opened once.
   const Impl& nested(const PyValue& v) const {
     auto& slot = inner[&v];
     if (!slot) {
       if (v.is(Kind::kBytes) || v.is(Kind::kText))
         slot = std::make_unique<Impl>(std::string(v.text), where, kind, depth + 1);
+      else if (v.is_call("_codecs encode") && !v.items[1]->items.empty() &&
+               v.items[1]->items[0]->is(Kind::kText))
+        slot = std::make_unique<Impl>(latin1(v.items[1]->items[0]->text), where, kind, depth + 1);
       else
         bad("expected the bytes of a storage");
     }

@@ -99,13 +99,15 @@ void transfer(const std::string& url, const fs::path& part, const Progress& prog
     int write_error = 0;
     char message[CURL_ERROR_SIZE] = "";
     const CURLcode code = attempt(url, part, progress, status, message, write_error);
-    if (code == CURLE_OK) return;
+    // libcurl calls it a success when a server has nothing beyond what is here.
+    if (code == CURLE_OK && status != 416) return;
     // A server that cannot continue, or has nothing beyond what is here: once more from the start.
     if (tries == 0 && size_of(part) > 0 &&
         (code == CURLE_RANGE_ERROR || status == 416 || code == CURLE_BAD_DOWNLOAD_RESUME)) {
       fs::remove(part);
       continue;
     }
+    if (size_of(part) == 0) fs::remove(part);
     if (write_error != 0)
       fail(ErrorKind::kSystem, "{}: cannot be written: {}", part.string(),
            std::strerror(write_error));

@@ -93,15 +93,24 @@ fs::path fetch_dataset(const data::KnownDataset& known, const FetchOptions& opti
              [&](int64_t done, int64_t total) { tell(name, done, total); });
   }
   tell("unpacking", 0, 0);
-  data::create_directory_whole(dir, [&](const fs::path& to) {
-    const fs::path scratch = to / ".unpacked";
-    fs::create_directories(scratch);
-    make_dataset(known, downloads, scratch, to);
-    fs::remove_all(scratch);
-    tell("checking", 0, 0);
-    if (options.check_published) check_published(known, to);
-  });
-  for (const data::Download& file : known.downloads) fs::remove(downloads / file_name(file.url));
+  const auto remove_downloads = [&] {
+    for (const data::Download& file : known.downloads) fs::remove(downloads / file_name(file.url));
+  };
+  try {
+    data::create_directory_whole(dir, [&](const fs::path& to) {
+      const fs::path scratch = to / ".unpacked";
+      fs::create_directories(scratch);
+      make_dataset(known, downloads, scratch, to);
+      fs::remove_all(scratch);
+      tell("checking", 0, 0);
+      if (options.check_published) check_published(known, to);
+    });
+  } catch (const Error& e) {
+    // What is damaged or another dataset must be downloaded anew.
+    if (e.kind() == ErrorKind::kData || e.kind() == ErrorKind::kVerification) remove_downloads();
+    throw;
+  }
+  remove_downloads();
   return dir;
 }
 

@@ -12,26 +12,44 @@
 namespace egc::images {
 namespace {
 
+constexpr int kLeastSide = 8;  // OpenCV's SLIC fails on images that have hardly room for its grid
+
+// Squares of equal size, for what is too small for SLIC.
+cv::Mat grid(int height, int width, int64_t most, int& count) {
+  for (int size = 1;; ++size) {
+    const int rows = (height + size - 1) / size;
+    const int columns = (width + size - 1) / size;
+    count = rows * columns;
+    if (count > most) continue;
+    cv::Mat labels(height, width, CV_32S);
+    for (int r = 0; r < height; ++r)
+      for (int c = 0; c < width; ++c) labels.at<int32_t>(r, c) = r / size * columns + c / size;
+    return labels;
+  }
+}
+
 // Labels of at most `most` segments: the finest grid of OpenCV's SLIC that gives no more.
 cv::Mat segment(const cv::Mat& rgb, int64_t most, int& count) {
   constexpr int kIterations = 10;
   constexpr float kCompactness = 10;
   constexpr int kAbsorbed = 25;  // percent of a mean segment: smaller ones join a neighbour
+  const int side = std::min(rgb.rows, rgb.cols);
   cv::Mat lab;
   cv::cvtColor(rgb, lab, cv::COLOR_RGB2Lab);
   const double pixels = static_cast<double>(rgb.rows) * rgb.cols;
-  for (int size = std::max(1, static_cast<int>(std::sqrt(pixels / static_cast<double>(most))));;
-       ++size) {
+  const auto first = std::max(1, static_cast<int>(std::sqrt(pixels / static_cast<double>(most))));
+  for (int size = first; side >= kLeastSide && size <= side / 2; ++size) {
     const auto slic =
         cv::ximgproc::createSuperpixelSLIC(lab, cv::ximgproc::SLIC, size, kCompactness);
     slic->iterate(kIterations);
     slic->enforceLabelConnectivity(kAbsorbed);
     count = slic->getNumberOfSuperpixels();
-    if (count > most) continue;
+    if (count < 1 || count > most) continue;
     cv::Mat labels;
     slic->getLabels(labels);
     return labels;
   }
+  return grid(rgb.rows, rgb.cols, most, count);
 }
 
 }  // namespace

@@ -59,7 +59,9 @@ struct Published {
   std::array<Counts, 3> parts;  // likewise of the split's parts; empty: no public figure
 };
 
-// Figures: the READMEs beside the data and the papers they cite.
+// Graphs, nodes, edges, classes and most split sizes are published (the READMEs beside the data).
+// Not published, and so only a check of the reader: counts of each class and smallest and largest
+// graphs (counted in the raw files by a Python script), parts of the TU folds (as egc read them).
 const Published kPublished[] = {
     {"cifar10_superpixels_jpeg",
      Task::kGraphClassification,

@@ -39,6 +39,8 @@ inline void check_error(const Error& e, std::initializer_list<ErrorKind> allowed
   for (const ErrorKind kind : allowed) fits |= e.kind() == kind;
   expect(fits, "an error of kind {}: {}", static_cast<int>(e.kind()), message);
   expect(!message.empty(), "an error without a message");
+  // Up to what depends on the input.
+  count_as_coverage(message.substr(0, message.find_first_of("0123456789'\"")));
   expect(message.find_first_of("\n\r") == std::string_view::npos, "more than a line: {}", message);
 }
 

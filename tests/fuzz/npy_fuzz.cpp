@@ -9,8 +9,8 @@ template <class T>
 void check_npy(const std::filesystem::path& path) {
   egc::fuzz::throws_only({egc::ErrorKind::kData}, [&] {
     const auto array = egc::data::read_npy<T>(path);
-    egc::fuzz::expect(array.rows() * array.columns == array.values.size(), "{} values in {} columns",
-                      array.values.size(), array.columns);
+    egc::fuzz::expect(array.rows() * array.columns == array.values.size(),
+                      "{} values in {} columns", array.values.size(), array.columns);
     egc::fuzz::touch(array.values);
   });
 }

@@ -37,9 +37,9 @@ void look_at(const PyValue& value) {
 void ask_for_tensor(const TorchFile& file, const PyValue& value, ErrorKind kind) {
   egc::fuzz::throws_only({kind}, [&] {
     const auto tensor = file.tensor(value);
-    egc::fuzz::expect(static_cast<size_t>(tensor.numel()) * egc::size_of(tensor.dtype) ==
-                          tensor.data.size(),
-                      "a tensor of {} bytes", tensor.data.size());
+    egc::fuzz::expect(
+        static_cast<size_t>(tensor.numel()) * egc::size_of(tensor.dtype) == tensor.data.size(),
+        "a tensor of {} bytes", tensor.data.size());
     egc::fuzz::touch(tensor.data);
   });
   std::vector<int64_t> shape;
@@ -53,8 +53,7 @@ void check_torch_file(const TorchFile& file, ErrorKind kind) {
   walk(file.root(), [&](const PyValue& value) {
     look_at(value);
     constexpr size_t kMostTensors = 100;
-    if (TorchFile::is_tensor(value) && ++tensors <= kMostTensors)
-      ask_for_tensor(file, value, kind);
+    if (TorchFile::is_tensor(value) && ++tensors <= kMostTensors) ask_for_tensor(file, value, kind);
   });
 }
 

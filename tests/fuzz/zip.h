@@ -12,10 +12,10 @@ namespace egc::fuzz {
 class Zip {
  public:
   void add(std::string_view name, std::string_view content) {
-    const auto crc = static_cast<uint32_t>(
-        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
+    const auto crc = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(content.data()),
+                                                 static_cast<uInt>(content.size())));
     const auto size = static_cast<uint32_t>(content.size());
-    std::string common;  // of the local header and the directory's entry
+    std::string common;                          // of the local header and the directory's entry
     put<uint16_t>(common, {20, 0, 0, 0, 0x21});  // version, flags, stored, time, date
     put<uint32_t>(common, {crc, size, size});
     put<uint16_t>(common, {static_cast<uint16_t>(name.size()), 0});

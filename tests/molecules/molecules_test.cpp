@@ -37,8 +37,9 @@ struct Want {
   Ints bonds;  // three each
 };
 
-// By hand from OGB's tables: number - 1, chirality, degree, charge + 5, hydrogens, radicals,
-// hybridisation (sp 0, sp2 1, sp3 2, sp3d2 4, other 5), aromatic, ring; bond, stereo, conjugated.
+// What Python's RDKit 2022.09.3 says of each atom, put into OGB's tables by hand: number - 1,
+// chirality, degree, charge + 5, hydrogens, radicals, hybridisation (sp 0, sp2 1, sp3 2, sp3d2 4,
+// other 5), aromatic, ring; bond, stereo, conjugated.
 const Want kOgb[] = {
     {"CCO",
      {0, 1, 1, 2},
