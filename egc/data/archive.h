@@ -15,8 +15,7 @@ namespace egc::data {
 struct ArchiveLimits {
   int64_t bytes = int64_t{64} << 30;  // unpacked
   int64_t files = 1'000'000;
-  int64_t bytes_per_packed =
-      2000;  // unpacked for every byte of the archive; real data stay below 50
+  int64_t bytes_per_packed = 200;  // unpacked for every byte of the archive, beyond 32 MB
 };
 
 // Unpacks below `to`, which exists. Existing files are not overwritten. Throws kData where the
