@@ -15,10 +15,18 @@ enum class ErrorKind { kUsage = 2, kData = 3, kModel = 4, kSystem = 5, kVerifica
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& message)
+      : std::runtime_error(one_line(message)), kind_(kind) {}
   ErrorKind kind() const { return kind_; }
 
  private:
+  // Messages quote names and fields of foreign files, which may have any bytes.
+  static std::string one_line(std::string message) {
+    for (char& c : message)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = c == '\t' ? ' ' : '?';
+    return message;
+  }
+
   ErrorKind kind_;
 };
 

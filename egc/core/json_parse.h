@@ -6,30 +6,73 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "egc/core/error.h"
 
 namespace egc {
 
+// Goes over the text before anything is built. The library's own callback would do while building,
+// but it looks at all members of an object whenever one of them ends: the square of their number.
+template <class Json>
+class JsonWatch {
+ public:
+  JsonWatch(const std::string& where, ErrorKind kind) : where_(where), kind_(kind) {}
+
+  bool null() { return true; }
+  bool boolean(bool /*value*/) { return true; }
+  bool number_integer(typename Json::number_integer_t /*value*/) { return true; }
+  bool number_unsigned(typename Json::number_unsigned_t /*value*/) { return true; }
+  bool number_float(typename Json::number_float_t /*value*/, const std::string& /*text*/) {
+    return true;
+  }
+  bool string(std::string& /*value*/) { return true; }
+  bool binary(typename Json::binary_t& /*value*/) { return true; }
+  bool start_object(size_t /*count*/) { return open(); }
+  bool start_array(size_t /*count*/) { return open(); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    // An ordered object looks for every key among all before.
+    constexpr size_t kMostOrdered = 10'000;
+    if (std::is_same_v<Json, nlohmann::ordered_json> && ++keys_ > kMostOrdered)
+      fail(kind_, "{}: the JSON has more than {} keys", where_, kMostOrdered);
+    if (!open_.back().insert(name).second) fail(kind_, "{}: names \"{}\" twice", where_, name);
+    return true;
+  }
+  bool parse_error(size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& e) {
+    fail(kind_, "{}: is not valid JSON: {}", where_, e.what());
+  }
+
+ private:
+  bool open() {
+    // Copies and destructors recurse; nothing of ours is nested half as deep.
+    if (open_.size() == 64) fail(kind_, "{}: the JSON is nested too deeply", where_);
+    open_.emplace_back();
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  const std::string& where_;
+  ErrorKind kind_;
+  std::vector<std::set<std::string>> open_;  // keys of what is around the current place
+  size_t keys_ = 0;
+};
+
 // Json: nlohmann::json or ordered_json.   `where` and `kind` are those of the error.
 template <class Json>
 Json parse_json(std::string_view text, const std::string& where, ErrorKind kind) {
-  std::vector<std::set<std::string>> open;        // keys of the objects around the current place
   if (text.find('\0') != std::string_view::npos)  // the library would stop there, and be content
     fail(kind, "{}: is not valid JSON: it has a NUL byte", where);
-  const auto watch = [&](int depth, typename Json::parse_event_t event, Json& value) {
-    using Event = typename Json::parse_event_t;
-    // Copies and destructors recurse; nothing of ours is nested half as deep.
-    if (depth > 64) fail(kind, "{}: the JSON is nested too deeply", where);
-    if (event == Event::object_start) open.emplace_back();
-    if (event == Event::object_end) open.pop_back();
-    if (event == Event::key && !open.back().insert(value.template get<std::string>()).second)
-      fail(kind, "{}: names \"{}\" twice", where, value.template get<std::string>());
-    return true;
-  };
+  JsonWatch<Json> watch(where, kind);
+  Json::sax_parse(text, &watch);
   try {
-    return Json::parse(text, watch);
+    return Json::parse(text);
   } catch (const typename Json::exception& e) {
     fail(kind, "{}: is not valid JSON: {}", where, e.what());
   }

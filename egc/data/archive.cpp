@@ -67,10 +67,8 @@ class Reader {
     std::string block(kBlock, 0);
     for (;;) {
       const la_ssize_t got = archive_read_data(archive_.get(), block.data(), block.size());
-      if (got < 0) {
-        const char* why = archive_error_string(archive_.get());
-        bad("cannot be read: {}", why == nullptr ? "damaged" : why);
-      }
+      // Also a warning: in the middle of the data it means a wrong checksum or size.
+      if (got < 0) fail_read();
       if (got == 0) return;
       bytes_ += got;
       if (bytes_ > most_bytes_)
@@ -92,7 +90,9 @@ class Reader {
 
  private:
   void check_code(int code) const {
-    if (code == ARCHIVE_OK || code == ARCHIVE_WARN) return;
+    if (code != ARCHIVE_OK && code != ARCHIVE_WARN) fail_read();
+  }
+  [[noreturn]] void fail_read() const {
     const char* why = archive_error_string(archive_.get());
     bad("cannot be read: {}", why == nullptr ? "unknown format" : why);
   }
@@ -147,7 +147,14 @@ void unpack_archive(const fs::path& archive, const fs::path& to, const ArchiveLi
     const fs::path path = to / below;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (!error && fs::exists(path)) reader.bad("has \"{}\" twice", Reader::printable(name));
+    if (!error && fs::exists(path, error)) reader.bad("has \"{}\" twice", Reader::printable(name));
+    // The archive's fault, not the disk's.
+    if (error == std::errc::not_a_directory || error == std::errc::file_exists)
+      reader.bad("uses a file as the directory of \"{}\"", Reader::printable(name));
+    if (error == std::errc::filename_too_long)
+      reader.bad("has \"{}\", a name too long for this system", Reader::printable(name));
+    if (error)
+      fail(ErrorKind::kSystem, "{}: cannot be created: {}", path.string(), error.message());
     std::ofstream file(path, std::ios::binary);
     if (!file)
       fail(ErrorKind::kSystem, "{}: cannot be created: {}", path.string(), std::strerror(errno));

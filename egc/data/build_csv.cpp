@@ -109,7 +109,7 @@ NodeOrder order_nodes(const Columns& nodes, const std::string& graph_id) {
 class NodeNames {
  public:
   NodeNames(const Columns& nodes, const std::string& id, const NodeOrder& order, bool per_graph)
-      : order_(order), per_graph_(per_graph) {
+      : per_graph_(per_graph) {
     for (size_t node = 0; node < order.row.size(); ++node) {
       const int64_t row = order.row[node];
       const std::string& name = nodes.at(id)[row];
@@ -132,7 +132,6 @@ class NodeNames {
     return per_graph_ ? graph + '\n' + name : name;
   }
 
-  const NodeOrder& order_;
   bool per_graph_;
   std::unordered_map<std::string, int64_t> index_;
 };

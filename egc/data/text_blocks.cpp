@@ -71,8 +71,10 @@ class LineCutter {
         if (block.empty()) return std::nullopt;
         return block;
       }
-      const size_t end = block.rfind('\n');
-      if (end == std::string::npos) continue;
+      // Only in what is new: a long line would be gone over again with every block.
+      const size_t found = std::string_view(block).substr(before).rfind('\n');
+      if (found == std::string_view::npos) continue;
+      const size_t end = before + found;
       tail_.assign(block, end + 1, std::string::npos);
       block.resize(end + 1);
       return block;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace egc::data {
 
@@ -15,11 +16,11 @@ TextTable::TextTable(const std::filesystem::path& path) : path_(path), lines_(pa
   if (line.find(',') == std::string_view::npos && line.find('\t') != std::string_view::npos)
     separator_ = '\t';
   split(line, columns_);
+  std::set<std::string_view> names;
   for (size_t k = 0; k < columns_.size(); ++k) {
     check_data(!columns_[k].empty(), "{}:1: column {} has no name", path.string(), k + 1);
-    check_data(std::find(columns_.begin(), columns_.begin() + static_cast<ptrdiff_t>(k),
-                         columns_[k]) == columns_.begin() + static_cast<ptrdiff_t>(k),
-               "{}:1: the column \"{}\" comes twice", path.string(), columns_[k]);
+    check_data(names.insert(columns_[k]).second, "{}:1: the column \"{}\" comes twice",
+               path.string(), columns_[k]);
   }
 }
 

@@ -31,6 +31,14 @@ struct Storage {
   std::string_view bytes;
 };
 
+std::string read_whole(const std::filesystem::path& path, ErrorKind kind) {
+  try {
+    return read_text(path, kMostBytes);
+  } catch (const Error& e) {
+    throw Error(kind, e.what());
+  }
+}
+
 }  // namespace
 
 struct TorchFile::Impl {
@@ -210,7 +218,7 @@ struct TorchFile::Impl {
 };
 
 TorchFile::TorchFile(const std::filesystem::path& path, ErrorKind kind)
-    : TorchFile(read_text(path, kMostBytes), path.string(), kind) {}
+    : TorchFile(read_whole(path, kind), path.string(), kind) {}
 
 TorchFile::TorchFile(std::string bytes, std::string where, ErrorKind kind)
     : impl_(std::make_unique<Impl>(std::move(bytes), std::move(where), kind, 0)) {}

@@ -22,6 +22,7 @@ using RDKit::Bond;
 using RDKit::ROMol;
 using RDKit::RWMol;
 
+constexpr size_t kMostAtoms = 500;  // RDKit takes the cube of their number
 constexpr size_t kLongest = 4000;  // characters; the longest SMILES of public sets have about 1,000
 
 // The place of a value among [first, last], or one past for "something else", as OGB counts.
@@ -121,6 +122,18 @@ int64_t longest_basis_cycle(const ROMol& molecule) {
   return longest;
 }
 
+// At least as many as RDKit will find: brackets, and letters outside of them.
+size_t count_atoms(const std::string& smiles) {
+  size_t count = 0;
+  bool inside = false;
+  for (const char c : smiles) {
+    if (c == '[') ++count;
+    if (c == '[' || c == ']') inside = c == '[';
+    if (!inside) count += std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '*';
+  }
+  return count;
+}
+
 }  // namespace
 
 bool have_rdkit() { return true; }
@@ -131,6 +144,8 @@ std::unique_ptr<RWMol> parse_smiles(const std::string& smiles) {
   check_data(!smiles.empty(), "the SMILES is empty");
   check_data(smiles.size() <= kLongest, "the SMILES has {} characters, more than {}", smiles.size(),
              kLongest);
+  const size_t atoms = count_atoms(smiles);
+  check_data(atoms <= kMostAtoms, "the SMILES has {} atoms, more than {}", atoms, kMostAtoms);
   std::unique_ptr<RWMol> molecule;
   try {
     molecule.reset(RDKit::SmilesToMol(smiles));
