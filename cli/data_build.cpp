@@ -1,7 +1,7 @@
 // egc data build: datasets from raw material.
 #include <fmt/format.h>
 
-#include <fstream>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,6 @@
 #include "egc/core/log.h"
 #include "egc/data/build_code.h"
 #include "egc/data/build_csv.h"
-#include "egc/data/gz_writer.h"
 #include "egc/data/write_dataset.h"
 
 namespace egc::cli {
@@ -26,13 +25,20 @@ struct Target {
 
   void add_to(CLI::App& command) {
     command.add_option("--out", out, "The new directory")->required();
-    command.add_option("--split", split, "Fractions of train, valid, test")->capture_default_str();
+    command
+        .add_option("--split", split,
+                    "Fractions of train, valid, test (images: where there is no test/)")
+        ->capture_default_str();
   }
   std::array<double, 3> fractions() const {
     std::array<double, 3> f{};
     char rest = 0;
     check(std::sscanf(split.c_str(), "%lf,%lf,%lf%c", &f[0], &f[1], &f[2], &rest) == 3,
           "--split must be three fractions like 0.8,0.1,0.1, got {}", split);
+    for (const double part : f)
+      check(part >= 0 && part <= 1, "--split: a fraction must be in [0, 1], got {}", part);
+    check(std::abs(f[0] + f[1] + f[2] - 1) < 1e-6,
+          "--split: the fractions must add up to 1, got {}", split);
     return f;
   }
   std::string name() const {
@@ -41,14 +47,6 @@ struct Target {
     return path.filename().string();
   }
 };
-
-void write_text(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream file(path);
-  file << text << '\n';
-  file.close();
-  if (!file) fail(ErrorKind::kSystem, "{}: cannot be written", path.string());
-}
 
 void report(const data::Dataset& d, const Target& target, const CommonOptions& common,
             int64_t skipped = 0) {
@@ -94,6 +92,7 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
   c->callback([o, &common] {
     o->csv.text = data::text_feature_kinds().at(o->text);
     if (!o->task.empty()) o->csv.task = tasks().at(o->task);
+    data::check_new_directory(o->out);  // before the work
     o->csv.fractions = o->fractions();
     o->csv.seed = common.seed;
     o->csv.name = o->name();
@@ -109,7 +108,8 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
                   o->csv.label, built.missing_labels);
     data::create_directory_whole(o->out, [&](const fs::path& to) {
       write_dataset_files(built.dataset, to);
-      write_text(to / "mapping" / "columns.json", to_json(built, o->csv));
+      fs::create_directories(to / "mapping");
+      data::write_text_file(to / "mapping" / "columns.json", to_json(built, o->csv) + "\n");
     });
     report(built.dataset, *o, common);
   });
@@ -143,6 +143,7 @@ void add_molecules(CLI::App& build, const CommonOptions& common) {
     o->molecules.recipe = molecules::recipes().at(o->features);
     o->molecules.split = molecules::molecule_splits().at(o->by);
     if (!o->task.empty()) o->molecules.task = tasks().at(o->task);
+    data::check_new_directory(o->out);  // before the work
     o->molecules.fractions = o->fractions();
     o->molecules.seed = common.seed;
     o->molecules.name = o->name();
@@ -166,11 +167,12 @@ void add_images(CLI::App& build, const CommonOptions& common) {
                 "CIFAR-10's binary batches, or a folder of images for each class")
       ->required();
   c->add_option("--superpixels", o->images.superpixels, "At most, per image")
-      ->check(CLI::Range(2, 100000))
+      ->check(CLI::Range(2, 1000))
       ->capture_default_str();
   o->add_to(*c);
-  c->footer("Example:\n  egc data build images cifar-10-batches-bin --out data/cifar10");
+  c->footer("Example:\n  egc data build images cifar-10-batches-bin --out data/superpixels");
   c->callback([o, &common] {
+    data::check_new_directory(o->out);  // before the work
     o->images.fractions = o->fractions();
     o->images.seed = common.seed;
     o->images.name = o->name();
@@ -178,25 +180,6 @@ void add_images(CLI::App& build, const CommonOptions& common) {
     write_dataset(d, o->out);
     report(d, *o, common);
   });
-}
-
-// A mapping as OGB has it: a header, then number and word.
-void write_words(const fs::path& path, const char* what, const std::vector<std::string>& words) {
-  fs::create_directories(path.parent_path());
-  data::GzWriter out(path);
-  out.print("{} idx,{}\n", what, what);
-  for (size_t k = 0; k < words.size(); ++k) {
-    std::string quoted = words[k];
-    for (size_t at = 0; (at = quoted.find_first_of("\n\r", at)) != std::string::npos;)
-      quoted[at] = ' ';
-    if (quoted.find_first_of(",\"") != std::string::npos) {
-      for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2)
-        quoted.insert(at, 1, '"');
-      quoted = fmt::format("\"{}\"", quoted);
-    }
-    out.print("{},{}\n", k, quoted);
-  }
-  out.close();
 }
 
 void add_code(CLI::App& build, const CommonOptions& common) {
@@ -214,6 +197,7 @@ void add_code(CLI::App& build, const CommonOptions& common) {
   o->add_to(*c);
   c->footer("Example:\n  egc data build code ~/projects --out data/code");
   c->callback([o, &common] {
+    data::check_new_directory(o->out);  // before the work
     o->code.fractions = o->fractions();
     o->code.seed = common.seed;
     o->code.name = o->name();
@@ -221,8 +205,8 @@ void add_code(CLI::App& build, const CommonOptions& common) {
     for (const auto& reason : built.skipped) log_warning("skipped {}", reason);
     data::create_directory_whole(o->out, [&](const fs::path& to) {
       write_dataset_files(built.dataset, to);
-      write_words(to / "mapping" / "typeidx2type.csv.gz", "type", built.types);
-      write_words(to / "mapping" / "attridx2attr.csv.gz", "attr", built.attributes);
+      data::write_words(to / "mapping" / "typeidx2type.csv.gz", "type", built.types);
+      data::write_words(to / "mapping" / "attridx2attr.csv.gz", "attr", built.attributes);
     });
     report(built.dataset, *o, common, static_cast<int64_t>(built.skipped.size()));
   });
@@ -234,6 +218,9 @@ void add_data_build(CLI::App& data, const CommonOptions& common) {
   CLI::App* build = data.add_subcommand("build", "Makes a dataset from raw material");
   build->require_subcommand(1);
   build->fallthrough();
+  build->footer(
+      "Example:\n  egc data build csv --edges edges.csv --nodes nodes.csv --label class --out "
+      "data/mine");
   add_csv(*build, common);
   add_molecules(*build, common);
   add_images(*build, common);

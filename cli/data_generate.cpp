@@ -27,6 +27,7 @@ void add_data_generate(CLI::App& data, const CommonOptions& common) {
       ->capture_default_str();
   command->footer("Example:\n  egc data generate pattern --size 0.1 --out data/pattern --seed 1");
   command->callback([options, &common] {
+    data::check_new_directory(options->out);  // before the work
     const data::Dataset d =
         data::generate(options->name, {.seed = common.seed, .size = options->size});
     write_dataset(d, options->out);

@@ -33,7 +33,7 @@ std::string place_of(const data::KnownDataset& known, const CommonOptions& commo
 }
 
 void list(const CommonOptions& common) {
-  if (!common.json) fmt::print("{:<12} {:<55} {}\n", "name", "what", "where");
+  if (!common.json) fmt::print("{:<12} {:<64} {}\n", "name", "what", "where");
   for (const auto& known : data::known_datasets()) {
     const std::string place = place_of(known, common);
     if (common.json)
@@ -43,7 +43,7 @@ void list(const CommonOptions& common) {
               {"name", known.name}, {"what", known.what}, {"here", !place.empty()}, {"path", place}}
               .dump());
     else
-      fmt::print("{:<12} {:<55} {}\n", known.name, known.what,
+      fmt::print("{:<12} {:<64} {}\n", known.name, known.what,
                  place.empty() ? fmt::format("egc data fetch {}", known.name) : place);
   }
   for (const auto& generator : data::generators())
@@ -54,7 +54,7 @@ void list(const CommonOptions& common) {
               {"name", generator.name}, {"what", generator.what}, {"here", true}, {"path", nullptr}}
               .dump());
     else
-      fmt::print("{:<12} {:<55} {}\n", generator.name, generator.what, "generated when asked for");
+      fmt::print("{:<12} {:<64} {}\n", generator.name, generator.what, "generated when asked for");
 }
 
 Json label_json(const data::LabelSummary& labels) {
@@ -157,7 +157,8 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
                              : fmt::format(" of {} values", fmt::join(d.info.categories, ", "))));
   if (d.info.num_classes > 0) line("classes", fmt::format("{}", d.info.num_classes));
   line("labels", label_text(s.labels));
-  for (int p = 0; p < 3; ++p)
+  if (d.splits.empty()) line("split", "none");
+  for (int p = 0; p < 3 && !d.splits.empty(); ++p)
     line(kParts[p], fmt::format("{}: {}", s.parts[p].items, label_text(s.parts[p])));
   if (d.splits.size() > 1) {
     std::vector<std::string> names;

@@ -10,16 +10,20 @@ namespace egc::cli {
 namespace fs = std::filesystem;
 
 std::optional<fs::path> dataset_directory(const std::string& name, const CommonOptions& common) {
-  if (fs::is_directory(fs::path(name) / "raw")) return name;
+  std::error_code ignored;  // a name that is no path at all is simply not there
+  const auto is_dataset = [&](const fs::path& dir) {
+    return fs::is_directory(dir / "raw", ignored);
+  };
+  if (is_dataset(name)) return name;
   if (data::is_generator(name)) return std::nullopt;
-  if (fs::path(name).is_absolute() || fs::exists(name))
+  if (fs::path(name).is_absolute() || fs::exists(name, ignored))
     return name;  // reading it tells what is wrong
   const fs::path kept(common.data_dir);
-  if (fs::is_directory(kept / name / "raw")) return kept / name;
+  if (is_dataset(kept / name)) return kept / name;
   if (const data::KnownDataset* known = data::find_known(name)) {
-    if (fs::is_directory(kept / known->name / "raw")) return kept / known->name;
+    if (is_dataset(kept / known->name)) return kept / known->name;
     for (const auto folder : known->folders)
-      if (fs::is_directory(kept / folder / "raw")) return kept / folder;
+      if (is_dataset(kept / folder)) return kept / folder;
     fail(ErrorKind::kData, "{} is not in {}; \"egc data fetch {}\" downloads it", name,
          common.data_dir, known->name);
   }

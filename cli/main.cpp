@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
   bench->require_subcommand(1);
   bench->fallthrough();
+  bench->footer("Example:\n  egc bench fusion --topology arxiv-like");
   add_bench_fusion(*bench, common);
   add_bench_layer(*bench, common);
   add_bench_loader(*bench, common);
@@ -60,6 +61,7 @@ int run(int argc, char** argv) {
   CLI::App* data = app.add_subcommand("data", "Datasets: list, inspect, check, make, download");
   data->require_subcommand(1);
   data->fallthrough();
+  data->footer("Example:\n  egc data info pattern");
   add_data_info(*data, common);
   add_data_generate(*data, common);
   add_data_fetch(*data, common);

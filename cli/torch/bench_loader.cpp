@@ -2,6 +2,7 @@
 
 #include "cli/measure.h"
 #include "cli/torch/module.h"
+#include "egc/core/error.h"
 #include "egc/data/loader.h"
 #include "egc/train/batch_tensors.h"
 #include "egc/train/default_config.h"
@@ -10,6 +11,8 @@
 namespace egc::cli {
 
 LoaderBenchResult bench_loader(const data::Dataset& dataset, const LoaderBenchOptions& o) {
+  check(dataset.hetero.empty() && !dataset.splits_nodes(),
+        "bench loader: {} is one graph; batches need a dataset of many", dataset.info.name);
   at::manual_seed(o.seed);
   const data::GraphStore store(dataset);
   const auto network = models::make_network(train::default_config(dataset, o.model, o.hidden));

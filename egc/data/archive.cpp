@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 constexpr size_t kBlock = 256 << 10;
 constexpr int64_t kAlwaysFine = 32 << 20;  // unpacked bytes, whatever the ratio
 
+// A name for a message.
+std::string shown(const std::string& name) { return name.substr(0, 200); }
+
 // Goes over the regular files of an archive and counts what they unpack to.
 class Reader {
  public:
@@ -54,9 +57,8 @@ class Reader {
       const auto type = archive_entry_filetype(entry);
       if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr ||
           (type != AE_IFREG && type != AE_IFDIR))
-        bad("\"{}\" is neither a file nor a directory; links and devices are refused",
-            printable(name));
-      if (archive_entry_is_encrypted(entry) != 0) bad("\"{}\" is encrypted", printable(name));
+        bad("\"{}\" is neither a file nor a directory; links and devices are refused", shown(name));
+      if (archive_entry_is_encrypted(entry) != 0) bad("\"{}\" is encrypted", shown(name));
       if (type == AE_IFREG) f(std::string(name));
     }
   }
@@ -80,12 +82,6 @@ class Reader {
   template <class... Args>
   [[noreturn]] void bad(fmt::format_string<Args...> format, Args&&... args) const {
     fail(kind_, "{}: the archive {}", where_, fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  static std::string printable(std::string text) {
-    for (char& c : text)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return text.substr(0, 200);
   }
 
  private:
@@ -142,17 +138,16 @@ void unpack_archive(const fs::path& archive, const fs::path& to, const ArchiveLi
   reader.for_each_file([&](const std::string& name) {
     const fs::path below = safe_path(name);
     if (below.empty())
-      reader.bad("has the file \"{}\", which would lie outside the target",
-                 Reader::printable(name));
+      reader.bad("has the file \"{}\", which would lie outside the target", shown(name));
     const fs::path path = to / below;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (!error && fs::exists(path, error)) reader.bad("has \"{}\" twice", Reader::printable(name));
+    if (!error && fs::exists(path, error)) reader.bad("has \"{}\" twice", shown(name));
     // The archive's fault, not the disk's.
     if (error == std::errc::not_a_directory || error == std::errc::file_exists)
-      reader.bad("uses a file as the directory of \"{}\"", Reader::printable(name));
+      reader.bad("uses a file as the directory of \"{}\"", shown(name));
     if (error == std::errc::filename_too_long)
-      reader.bad("has \"{}\", a name too long for this system", Reader::printable(name));
+      reader.bad("has \"{}\", a name too long for this system", shown(name));
     if (error)
       fail(ErrorKind::kSystem, "{}: cannot be created: {}", path.string(), error.message());
     std::ofstream file(path, std::ios::binary);

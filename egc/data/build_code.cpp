@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kDepths = 21;
 constexpr const char* kUnknown = "__UNK__";
 constexpr const char* kNone = "__NONE__";
 
@@ -168,7 +167,7 @@ CodeDataset build_code(const CodeOptions& options) {
                                 : it == attributes.end() ? unknown
                                                          : it->second;
       features.insert(features.end(), {types.at(f.types[i]), attribute,
-                                       std::min<int32_t>(f.depths[i], kDepths - 1)});
+                                       std::min<int32_t>(f.depths[i], kAstDepths - 1)});
       if (f.parents[i] >= 0) edges.insert(edges.end(), {f.parents[i], static_cast<int32_t>(i)});
     }
     attributed.insert(attributed.end(), f.attributed.begin(), f.attributed.end());
@@ -188,7 +187,7 @@ CodeDataset build_code(const CodeOptions& options) {
   d.info.metric = Metric::kF1;
   d.info.node_features = FeatureKind::kCategorical;
   d.info.categories = {static_cast<int64_t>(out.types.size()),
-                       static_cast<int64_t>(out.attributes.size()), kDepths};
+                       static_cast<int64_t>(out.attributes.size()), kAstDepths};
   check_dataset(d, options.from.string());
   return out;
 }

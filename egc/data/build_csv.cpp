@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "egc/core/error.h"
+#include "egc/core/log.h"
 #include "egc/data/splits.h"
 #include "egc/data/text_table.h"
 
@@ -136,16 +137,33 @@ class NodeNames {
   std::unordered_map<std::string, int64_t> index_;
 };
 
+// "source" and "target" where both are there, else the first two that do not name the graph.
+std::pair<std::string, std::string> edge_columns(const Columns& edges, const std::string& graph) {
+  std::vector<std::string> names = edges.names;
+  std::erase(names, graph);
+  check_data(names.size() >= 2, "{}: expected two columns, source and target, found {}", edges.path,
+             names.size());
+  const auto is = [](const char* name) { return [name](const auto& n) { return n == name; }; };
+  const bool named = std::any_of(names.begin(), names.end(), is("source")) &&
+                     std::any_of(names.begin(), names.end(), is("target"));
+  if (named) {
+    std::erase(names, "source");
+    std::erase(names, "target");
+    names.insert(names.begin(), {"source", "target"});
+  }
+  if (names.size() > 2)
+    log_warning("{}: edges lead from \"{}\" to \"{}\"; other columns are not used: {}", edges.path,
+                names[0], names[1], fmt::join(names.begin() + 2, names.end(), ", "));
+  return {names[0], names[1]};
+}
+
 void add_edges(const Columns& edges, const Columns& nodes, const CsvOptions& options,
                const std::string& id, const NodeOrder& order, Dataset& d) {
   const auto has = [&](const char* name) {
     return std::find(edges.names.begin(), edges.names.end(), name) != edges.names.end();
   };
-  check_data(edges.names.size() >= 2, "{}: expected at least two columns, source and target",
-             edges.path);
-  const std::string source = has("source") ? "source" : edges.names[0];
-  const std::string target = has("target") ? "target" : edges.names[1];
   const bool per_graph = !options.graph_id.empty() && has(options.graph_id.c_str());
+  const auto [source, target] = edge_columns(edges, per_graph ? options.graph_id : "");
   const NodeNames names(nodes, id, order, per_graph);
   std::vector<std::vector<int32_t>> of_graph(order.graphs.size());
   for (int64_t r = 0; r < edges.rows(); ++r) {
@@ -322,13 +340,26 @@ LabelTexts node_labels(const Columns& nodes, const CsvOptions& options, const No
   return of_graphs;
 }
 
-Task guess_task(const LabelTexts& labels) {
-  if (!labels.of_graphs) return Task::kNodeClassification;
+Task guess_task(const LabelTexts& labels, const CsvOptions& options) {
   const auto numbers = as_numbers(labels.values);
-  if (!numbers) return Task::kGraphClassification;
-  const bool whole = std::all_of(numbers->begin(), numbers->end(),
-                                 [](double v) { return std::isnan(v) || v == std::floor(v); });
-  return whole ? Task::kGraphClassification : Task::kGraphRegression;
+  const bool whole = !numbers || std::all_of(numbers->begin(), numbers->end(), [](double v) {
+    return std::isnan(v) || v == std::floor(v);
+  });
+  if (labels.of_graphs) return whole ? Task::kGraphClassification : Task::kGraphRegression;
+  check_data(whole,
+             "column \"{}\": its numbers are not whole, so no classes of nodes; targets are "
+             "numbers for whole graphs only",
+             options.label);
+  return Task::kNodeClassification;
+}
+
+// One spelling for each number: 1, 1.0 and 01 are the same class.
+std::vector<std::string> class_texts(const std::vector<std::string>& values) {
+  const auto numbers = as_numbers(values);
+  if (!numbers) return values;
+  std::vector<std::string> out;
+  for (const double v : *numbers) out.push_back(std::isnan(v) ? "" : fmt::format("{}", v));
+  return out;
 }
 
 // Whole numbers keep their order: 2 comes before 10.
@@ -345,7 +376,7 @@ void sort_classes(std::vector<std::string>& classes) {
 
 void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset& out) {
   DatasetInfo& info = out.dataset.info;
-  info.task = options.task.value_or(guess_task(labels));
+  info.task = options.task ? *options.task : guess_task(labels, options);
   check(info.task != Task::kGraphSequence && info.task != Task::kNodeClassificationHetero,
         "tables of one's own have no task {}", tasks().name_of(info.task));
   info.metric = usual_metric(info.task);
@@ -364,14 +395,16 @@ void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset&
     out.dataset.labels.values = {std::move(values), 1};
     return;
   }
-  out.classes = distinct(labels.values);
+  const std::vector<std::string> texts = class_texts(labels.values);
+  out.classes = distinct(texts);
   sort_classes(out.classes);
   std::map<std::string, int32_t> index;
   for (const std::string& name : out.classes)
     index.emplace(name, static_cast<int32_t>(index.size()));
   std::vector<int32_t> classes;
-  for (const std::string& v : labels.values) classes.push_back(is_missing(v) ? -1 : index.at(v));
+  for (const std::string& v : texts) classes.push_back(is_missing(v) ? -1 : index.at(v));
   info.num_classes = static_cast<int64_t>(out.classes.size());
+  info.class_names = out.classes;
   check_data(info.num_classes >= 2, "column \"{}\": expected at least two classes, found {}",
              options.label, info.num_classes);
   out.dataset.labels.classes = std::move(classes);

@@ -142,6 +142,7 @@ std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp)
     Dataset d = with_structure(
         parse_json<json>(value("structure"), path.string(), ErrorKind::kData), path.string());
     visit_arrays(d, LoadTensors{std::move(file)});
+    check_dataset(d, path.string());  // a checksum keeps out accidents, not intentions
     return d;
   } catch (const std::exception& e) {
     log_warning("{}: the cache is damaged and made anew: {}", path.string(), e.what());

@@ -83,6 +83,7 @@ void for_each_output_line(const std::vector<std::string>& arguments,
     }
     pending.erase(0, begin);
   }
+  if (!pending.empty()) f(pending);
   const int status = child.wait();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     fail(ErrorKind::kSystem, "{}: ended with {}", arguments[0],

@@ -3,7 +3,6 @@
 #include "egc/core/error.h"
 #include "egc/data/dataset_builder.h"
 #include "egc/data/dataset_table.h"
-#include "egc/data/ranges_split.h"
 #include "egc/data/splits.h"
 #include "egc/data/torch_file.h"
 
@@ -17,12 +16,6 @@ const PyValue& need(const PyValue& dict, const char* key, const std::string& whe
   const PyValue* value = dict.find(key);
   if (value == nullptr) fail(ErrorKind::kData, "{}: expected a dictionary with \"{}\"", where, key);
   return *value;
-}
-
-int64_t product(const std::vector<int64_t>& shape) {
-  int64_t out = 1;
-  for (const int64_t extent : shape) out *= extent;
-  return out;
 }
 
 // bond_type is a matrix of all pairs; edges are its nonzero places, row by row.
@@ -84,10 +77,12 @@ GraphRecord pyg_graph(const TorchFile& file, const PyValue& dict, const std::str
     g.edges.insert(g.edges.end(), {edges[e], edges[shape[1] + e]});
   const PyValue& label = need(dict, "y", where);
   if (label.is(Kind::kInt)) {
+    check_data(label.number >= 0 && label.number < 10, "{}: expected a class below 10, got {}",
+               where, label.number);
     g.classes = {static_cast<int32_t>(label.number)};
   } else {
     g.classes = file.values<int32_t>(label, shape);
-    check_data(product(shape) == 1, "{}: expected one class", where);
+    check_data(g.classes.size() == 1, "{}: expected one class", where);
   }
   return g;
 }

@@ -1,38 +1,71 @@
 #include "egc/data/dataset.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
 #include "egc/core/error.h"
+#include "egc/core/parallel.h"
 #include "egc/data/splits.h"
 
 namespace egc::data {
 namespace {
+
+constexpr int64_t kRowsPerTask = 1 << 16;
+
+// Calls f(row) -> bool for all rows in parallel; the first row for which it is false, or -1.
+template <class F>
+int64_t first_bad_row(int64_t rows, F&& f) {
+  std::atomic<int64_t> bad{rows};
+  parallel_tasks((rows + kRowsPerTask - 1) / kRowsPerTask, [&](int64_t task) {
+    for (int64_t i = task * kRowsPerTask; i < std::min(rows, (task + 1) * kRowsPerTask); ++i) {
+      if (f(i)) continue;
+      int64_t seen = bad;
+      while (i < seen && !bad.compare_exchange_weak(seen, i)) {
+      }
+      return;
+    }
+  });
+  return bad == rows ? -1 : bad.load();
+}
 
 void check_features(const Features& features, int64_t rows, const std::vector<int64_t>& categories,
                     const std::string& where) {
   if (features.empty()) return;
   check_data(features.rows() == rows, "{}: expected {} rows of features, got {}", where, rows,
              features.rows());
-  for (const float value : features.floats.values)
-    check_data(std::isfinite(value), "{}: features must be finite, got {}", where, value);
+  const auto& floats = features.floats;
+  const int64_t not_finite = first_bad_row(floats.rows(), [&](int64_t i) {
+    const auto row = floats.row(i);
+    return std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); });
+  });
+  check_data(not_finite < 0, "{}: the features of row {} must be finite", where, not_finite);
   if (features.categories.empty()) return;
-  check_data(static_cast<int64_t>(categories.size()) == features.columns(),
+  const int64_t columns = features.categories.columns;
+  check_data(static_cast<int64_t>(categories.size()) == columns,
              "{}: {} columns of features need as many numbers of categories, got {}", where,
-             features.columns(), categories.size());
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < features.columns(); ++j)
-      check_data(features.categories.at(i, j) >= 0 && features.categories.at(i, j) < categories[j],
-                 "{}: feature {} of row {} must be in [0, {}), got {}", where, j, i, categories[j],
-                 features.categories.at(i, j));
+             columns, categories.size());
+  const int32_t* const values = features.categories.values.span().data();
+  const int64_t unknown = first_bad_row(rows, [&](int64_t i) {
+    bool fine = true;
+    for (int64_t j = 0; j < columns; ++j)
+      fine &= values[i * columns + j] >= 0 && values[i * columns + j] < categories[j];
+    return fine;
+  });
+  check_data(unknown < 0, "{}: row {} has a category beyond the numbers {}", where, unknown,
+             fmt::join(categories, ", "));
 }
 
 void check_edges(std::span<const int32_t> edges, int64_t sources, int64_t targets,
                  const std::string& where) {
-  for (size_t e = 0; e < edges.size(); e += 2)
-    check_data(edges[e] >= 0 && edges[e] < sources && edges[e + 1] >= 0 && edges[e + 1] < targets,
-               "{}: edge {} joins {} and {}, expected ids in [0, {}) and [0, {})", where, e / 2,
-               edges[e], edges[e + 1], sources, targets);
+  const int64_t bad = first_bad_row(static_cast<int64_t>(edges.size()) / 2, [&](int64_t e) {
+    return edges[2 * e] >= 0 && edges[2 * e] < sources && edges[2 * e + 1] >= 0 &&
+           edges[2 * e + 1] < targets;
+  });
+  if (bad >= 0)
+    fail(ErrorKind::kData, "{}: edge {} joins {} and {}, expected ids in [0, {}) and [0, {})",
+         where, bad, edges[2 * bad], edges[2 * bad + 1], sources, targets);
 }
 
 void check_bounds(const Array<int64_t>& first, int64_t graphs, int64_t total,
@@ -47,18 +80,45 @@ void check_homogeneous(const Dataset& d, const std::string& where) {
   const int64_t graphs = d.num_graphs();
   check_data(!d.first_node.empty(), "{}: expected at least the bounds of no graph", where);
   check_bounds(d.first_node, graphs, d.first_node.back(), where + ": first_node");
+  check_data(d.edges.columns == 2 && d.edges.values.size() % 2 == 0,
+             "{}: an edge has two ends, got {} columns", where, d.edges.columns);
   check_bounds(d.first_edge, graphs, d.edges.rows(), where + ": first_edge");
-  for (int64_t k = 0; k < graphs; ++k) {
+  const int64_t bad = first_bad_row(graphs, [&](int64_t k) {
     const Sample s = d.sample(k);
-    check_edges(s.edges, s.num_nodes, s.num_nodes, fmt::format("{}: graph {}", where, k));
-  }
+    return std::all_of(s.edges.begin(), s.edges.end(),
+                       [&](int32_t end) { return end >= 0 && end < s.num_nodes; });
+  });
+  check_data(bad < 0, "{}: graph {} has an edge to a node that it does not have", where, bad);
+  check_data(d.node_is_attributed.empty() || d.node_is_attributed.size() == d.num_nodes(),
+             "{}: node_is_attributed must have {} rows, got {}", where, d.num_nodes(),
+             d.node_is_attributed.size());
+  check_data(d.node_targets.empty() || d.node_targets.rows() == d.num_nodes(),
+             "{}: node_targets must have {} rows, got {}", where, d.num_nodes(),
+             d.node_targets.rows());
   check_features(d.node_features, d.num_nodes(), d.info.categories, where + ": nodes");
   check_features(d.edge_features, d.num_edges(), d.info.edge_categories, where + ": edges");
 }
 
+void check_labels(const Dataset& d, const std::string& where) {
+  for (const int32_t c : d.labels.classes)
+    check_data(c >= -1 && c < d.info.num_classes, "{}: a class must be in [0, {}) or -1, got {}",
+               where, d.info.num_classes, c);
+  const bool bits = d.info.task == Task::kGraphBinary;
+  for (const float v : d.labels.values.values)
+    check_data(!std::isinf(v) && (!bits || std::isnan(v) || v == 0 || v == 1),
+               "{}: a label must be {}, got {}", where, bits ? "0 or 1" : "finite", v);
+  const auto& tokens = d.labels.tokens;
+  if (tokens.size() > 0)
+    check_bounds(tokens.first_byte, tokens.size(), tokens.bytes.size(), where + ": labels");
+}
+
 void check_hetero(const Dataset& d, const std::string& where) {
   const HeteroParts& h = d.hetero;
-  check_schema(h.schema);
+  try {
+    check_schema(h.schema);
+  } catch (const Error& e) {
+    fail(ErrorKind::kData, "{}: {}", where, e.what());
+  }
   check_data(h.num_nodes.size() == h.schema.node_types.size() &&
                  h.features.size() == h.schema.node_types.size() &&
                  h.edges.size() == h.schema.relations.size(),
@@ -67,6 +127,7 @@ void check_hetero(const Dataset& d, const std::string& where) {
              "{}: no node type {} to classify", where, h.target_type);
   for (size_t r = 0; r < h.edges.size(); ++r) {
     const auto& relation = h.schema.relations[r];
+    check_data(h.edges[r].empty() || h.edges[r].columns == 2, "{}: an edge has two ends", where);
     check_edges(h.edges[r].values, h.num_nodes[relation.source], h.num_nodes[relation.target],
                 fmt::format("{}: relation {}", where, relation.name));
   }
@@ -134,9 +195,7 @@ void check_dataset(const Dataset& d, const std::string& where) {
                                                : d.num_nodes();
   check_data(d.labels.rows() == labelled, "{}: expected {} labels, got {}", where, labelled,
              d.labels.rows());
-  for (const int32_t c : d.labels.classes)
-    check_data(c >= -1 && c < d.info.num_classes, "{}: a class must be in [0, {}) or -1, got {}",
-               where, d.info.num_classes, c);
+  check_labels(d, where);
   for (const Split& split : d.splits)
     check_split(split, d.num_items(), fmt::format("{}: split {}", where, split.name));
 }

@@ -22,6 +22,10 @@ struct Features {
   bool empty() const { return floats.empty() && categories.empty(); }
   int64_t columns() const { return floats.empty() ? categories.columns : floats.columns; }
   int64_t rows() const { return floats.empty() ? categories.rows() : floats.rows(); }
+  FeatureKind kind() const {
+    if (!floats.empty()) return FeatureKind::kFloat;
+    return categories.empty() ? FeatureKind::kNone : FeatureKind::kCategorical;
+  }
 };
 
 // One line of text each, for instance the sub-tokens of a name, separated by blanks.

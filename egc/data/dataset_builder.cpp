@@ -40,9 +40,8 @@ Dataset DatasetBuilder::finish() {
   d.labels.values = matrix(all_.values, columns_.label);
   d.labels.classes = std::move(all_.classes);
   d.node_targets = matrix(all_.node_targets, columns_.node_target);
-  d.info.node_features = !d.node_features.floats.empty()       ? FeatureKind::kFloat
-                         : !d.node_features.categories.empty() ? FeatureKind::kCategorical
-                                                               : FeatureKind::kNone;
+  d.info.node_features = d.node_features.kind();
+  d.info.edge_features = d.edge_features.kind();
   d.info.num_targets = columns_.label;
   return d;
 }

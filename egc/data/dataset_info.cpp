@@ -22,9 +22,12 @@ void visit(Visitor& v, Info& info) {
   v("undirected", info.undirected);
   v("add_inverse_edge", info.add_inverse_edge);
   v.word("node_features", info.node_features, feature_kinds());
+  v.word("edge_features", info.edge_features, feature_kinds());
   v("categories", info.categories);
   v("edge_categories", info.edge_categories);
   v("recipe", info.recipe);
+  v("class_names", info.class_names);
+  v("target_names", info.target_names);
 }
 
 class Reader {
@@ -65,7 +68,8 @@ class Writer {
   void operator()(const char* key, const std::string& value) {
     if (!value.empty()) json_[key] = value;
   }
-  void operator()(const char* key, const std::vector<int64_t>& value) {
+  template <class Value>
+  void operator()(const char* key, const std::vector<Value>& value) {
     if (!value.empty()) json_[key] = value;
   }
   void operator()(const char* key, int64_t value) { json_[key] = value; }

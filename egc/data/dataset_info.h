@@ -21,6 +21,9 @@ Metric usual_metric(Task task);
 enum class FeatureKind { kNone, kFloat, kCategorical };
 const NamedTable<FeatureKind>& feature_kinds();
 
+// Depths of syntax trees that networks tell apart: deeper nodes count as the last.
+constexpr int32_t kAstDepths = 21;
+
 struct DatasetInfo {
   std::string name;
   Task task = Task::kGraphRegression;
@@ -34,9 +37,12 @@ struct DatasetInfo {
   bool add_inverse_edge = false;
 
   FeatureKind node_features = FeatureKind::kNone;
-  std::vector<int64_t> categories;       // of each column, where node features are categorical
-  std::vector<int64_t> edge_categories;  // likewise of the edges'
-  std::string recipe;                    // how features were made: "ogb", "zinc"; else empty
+  FeatureKind edge_features = FeatureKind::kNone;
+  std::vector<int64_t> categories;        // of each column, where node features are categorical
+  std::vector<int64_t> edge_categories;   // likewise of the edges'
+  std::string recipe;                     // how features were made: "ogb", "zinc"; else empty
+  std::vector<std::string> class_names;   // where classes have names
+  std::vector<std::string> target_names;  // where targets have
 
   bool operator==(const DatasetInfo&) const = default;
 };

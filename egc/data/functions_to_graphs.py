@@ -40,9 +40,11 @@ def graph(function):
 
     def visit(node, parent, depth, masked):
         index = len(types)
-        text = MASK if masked else attribute(node)
+        text = attribute(node)
+        if masked or text == function.name:  # also where it calls itself: the name is the label
+            text = MASK
         types.append(type(node).__name__)
-        attributes.append(None if text is None else text[:80])
+        attributes.append(None if text is None else text[:80].encode("utf-8", "replace").decode())
         depths.append(depth)
         parents.append(parent)
         for child in ast.iter_child_nodes(node):

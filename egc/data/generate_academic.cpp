@@ -45,9 +45,9 @@ Dataset generate_academic(const GeneratorOptions& options) {
     for (int k = 0; k < 6; ++k)
       words[size_t{p} * kWords +
             static_cast<size_t>(member(near_topic(mine, 0.25F, rng), kWords, rng))] += 1;
-    for (uint32_t k = 0; k < 1 + rng.below(3); ++k)
+    for (uint32_t left = 1 + rng.below(3); left > 0; --left)
       writes.insert(writes.end(), {member(near_topic(mine, 0.6F, rng), authors, rng), id});
-    for (uint32_t k = 0; k < rng.below(6); ++k) {
+    for (uint32_t left = rng.below(6); left > 0; --left) {
       const auto& others = of_topic[near_topic(mine, 0.6F, rng)];
       if (!others.empty())
         cites.insert(cites.end(), {id, others[rng.below(static_cast<uint32_t>(others.size()))]});

@@ -7,8 +7,8 @@
 #include "egc/core/parallel.h"
 #include "egc/data/dataset_builder.h"
 #include "egc/data/generators.h"
-#include "egc/data/ranges_split.h"
 #include "egc/data/shuffle.h"
+#include "egc/data/splits.h"
 
 namespace egc::data {
 namespace {

@@ -3,20 +3,21 @@
 // source, its eccentricity and a Laplacian feature, of every graph whether it is connected, its
 // diameter and its spectral radius. Every target is divided by its largest value in training.
 //
-// Our own choices where the paper is silent: every edge is dropped with probability 0.1 and as many
-// are added by chance, so that the kinds blur; distances count within a component.
+// Our own choices where the paper is silent: every edge is dropped with probability 0.1 and up to
+// as many are added by chance, so that the kinds blur; distances count within a component.
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
+#include <numeric>
 #include <set>
 
 #include "egc/core/parallel.h"
 #include "egc/data/dataset_builder.h"
 #include "egc/data/generators.h"
-#include "egc/data/ranges_split.h"
 #include "egc/data/shuffle.h"
+#include "egc/data/splits.h"
 
 namespace egc::data {
 namespace {
@@ -188,7 +189,7 @@ GraphRecord draw_graph(uint64_t seed, int64_t k) {
   return g;
 }
 
-// Divides every column by its largest absolute value among the first `rows` rows.
+// Divides every column by its largest absolute value among the first `train` graphs.
 using Member = std::vector<float> GraphRecord::*;
 void normalise(std::vector<GraphRecord>& graphs, int64_t train, Member member) {
   std::array<float, kTargets> largest = {};

@@ -73,7 +73,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   sources.reserve(static_cast<size_t>(edges));
   offsets.push_back(0);
   const Features& x = dataset_.node_features;
-  out.columns = x.columns();
+  out.columns = std::max<int64_t>(1, x.columns());
   out.floats.reserve(static_cast<size_t>(x.floats.empty() ? 0 : nodes * out.columns));
   out.categories.reserve(static_cast<size_t>(x.categories.empty() ? 0 : nodes * out.columns));
   for (size_t b = 0; b < ids.size(); ++b) {
@@ -87,6 +87,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     if (!x.floats.empty()) copy_rows(x.floats, begin, end - begin, out.floats);
     if (!x.categories.empty()) copy_rows(x.categories, begin, end - begin, out.categories);
   }
+  if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
   out.graphs.graph = Csr(nodes, nodes, std::move(offsets), std::move(sources));
   copy_labels(out);
   return out;

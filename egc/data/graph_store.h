@@ -16,7 +16,7 @@ namespace egc::data {
 struct GraphBatch {
   std::vector<int64_t> ids;  // which graphs, in their order here
   Batch graphs;
-  std::vector<float> floats;        // [N, columns] node features, or
+  std::vector<float> floats;        // [N, columns] node features (none: a constant 1), or
   std::vector<int64_t> categories;  // [N, columns]
   int64_t columns = 0;
   // Labels of the graphs, or of all their nodes: values [rows, targets] with NaN for none, classes

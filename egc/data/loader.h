@@ -23,6 +23,8 @@ class Loader {
  public:
   // ids: the graphs of one part of a split. `store` must outlive the loader.
   Loader(const GraphStore& store, std::span<const int64_t> ids, const LoaderOptions& options);
+  Loader(const Loader&) = delete;  // its thread knows where it is
+  Loader& operator=(const Loader&) = delete;
 
   int64_t num_batches() const;
 

@@ -158,14 +158,7 @@ class Parser {
     std::string_view text(p, static_cast<size_t>(end - p));
     text = text.substr(0, text.find_first_of(",\r"));
     fail_here("column {}: expected {}, got \"{}{}\"", column + 1, kNumber<T>,
-              printable(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
-  }
-
-  static std::string printable(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return out;
+              text.substr(0, kShown), text.size() > kShown ? "..." : "");
   }
 
   // Once, to the final size, where the number of rows is known: growing would hold two copies. No

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kLongestInfo = 1 << 20;
-constexpr int32_t kDepths = 21;  // of the code datasets: deeper nodes count as depth 20
 
 // dataset.json, else what is known of a published dataset by the name of its folder.
 GivenInfo find_info(const fs::path& dir) {
@@ -93,7 +92,7 @@ void read_ast_features(const RawSource& source, Dataset& d) {
   check_data(!given || categories.size() == 3,
              "{}: expected 3 categories, of type, attribute and depth, got {}",
              (source.dir / "dataset.json").string(), categories.size());
-  if (!given) categories = {1, 1, kDepths};
+  if (!given) categories = {1, 1, kAstDepths};
   std::vector<int32_t> values(static_cast<size_t>(3 * nodes));
   std::vector<uint8_t> bits(static_cast<size_t>(nodes));
   for (int64_t i = 0; i < nodes; ++i) {
@@ -134,12 +133,15 @@ void read_homogeneous(const RawSource& source, Dataset& d) {
     else
       d.node_features =
           read_features(source.raw, "node-feat", d.num_nodes(), "nodes", kind, d.info.categories);
-    d.edge_features = read_features(source.raw, "edge-feat", d.num_edges(), "edges", std::nullopt,
+    const auto edge_kind =
+        source.given.has("edge_features")     ? std::optional(source.given.info.edge_features)
+        : source.given.has("edge_categories") ? std::optional(FeatureKind::kCategorical)
+                                              : std::nullopt;
+    d.edge_features = read_features(source.raw, "edge-feat", d.num_edges(), "edges", edge_kind,
                                     d.info.edge_categories);
   }
-  d.info.node_features = !d.node_features.floats.empty()       ? FeatureKind::kFloat
-                         : !d.node_features.categories.empty() ? FeatureKind::kCategorical
-                                                               : FeatureKind::kNone;
+  d.info.node_features = d.node_features.kind();
+  d.info.edge_features = d.edge_features.kind();
   const bool of_graphs = labels_are_of_graphs(source);
   read_labels(source, source.raw, of_graphs ? d.num_graphs() : d.num_nodes(), d);
   if (of_graphs)

@@ -174,7 +174,7 @@ void read_relation_ids(const RawSource& source, Dataset& dataset) {
       read_number_column<int32_t>(relation_path, {.rows = edges.rows(), .rows_are = "edges"});
   int32_t largest = -1;
   for (int64_t e = 0; e < relation.size(); ++e) {
-    constexpr int32_t kMost = 1 << 14;  // each becomes a graph of its own
+    constexpr int32_t kMost = 1 << 12;  // each becomes a graph of its own
     if (relation[e] < 0 || relation[e] >= kMost)
       fail(ErrorKind::kData, "{}:{}: a relation id must be in [0, {}), got {}",
            relation_path.string(), e + 1, kMost, relation[e]);

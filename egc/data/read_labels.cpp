@@ -47,14 +47,21 @@ bool has_words(const fs::path& path) {
 }
 
 // What the labels themselves look like, where dataset.json does not say.
-Task guess_graph_task(const Matrix<float>& values) {
+Task guess_graph_task(const Matrix<float>& values, const fs::path& path) {
   bool whole = true;
   bool bits = true;
+  bool signs = true;  // nothing but -1 and 1
   for (const float v : values.values) {
     if (std::isnan(v)) continue;
     whole &= v == std::floor(v);
     bits &= v == 0 || v == 1;
+    signs &= v == -1 || v == 1;
+    whole &= v >= -1;  // -1 may stand for no label, other negatives are numbers
   }
+  check_data(!signs || values.empty(),
+             "{}: the labels are -1 and 1; -1 means unlabelled here, so write 0 for the negative "
+             "class, or say \"task\": \"graph-regression\" in dataset.json",
+             path.string());
   if (values.columns > 1) return bits ? Task::kGraphBinary : Task::kGraphRegression;
   return whole ? Task::kGraphClassification : Task::kGraphRegression;
 }
@@ -112,7 +119,7 @@ void read_labels(const RawSource& source, const fs::path& dir, int64_t rows, Dat
     const int64_t columns = of_graphs ? -1 : 1;
     const auto values = read_number_table<float>(
         path, {.rows = rows, .columns = columns, .may_miss = true, .rows_are = rows_are});
-    if (!given && of_graphs) info.task = guess_graph_task(values);
+    if (!given && of_graphs) info.task = guess_graph_task(values, path);
     if (!given && !of_graphs && dataset.hetero.empty()) info.task = Task::kNodeClassification;
     if (info.task == Task::kGraphRegression || info.task == Task::kGraphBinary) {
       if (info.task == Task::kGraphBinary) check_bits(values, path);

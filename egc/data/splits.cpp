@@ -43,12 +43,29 @@ Split random_split(int64_t items, std::array<double, 3> fractions, uint64_t seed
   std::iota(ids.begin(), ids.end(), 0);
   Rng rng(seed, kSplitStream);
   shuffle(ids, rng);
-  const auto train = std::llround(fractions[0] * static_cast<double>(items));
-  const auto valid =
-      std::min<int64_t>(std::llround(fractions[1] * static_cast<double>(items)), items - train);
+  // Every part that was asked for gets one, where there are enough.
+  const auto share = [&](int part, int64_t rest, int64_t needed) {
+    const auto wanted = std::llround(fractions[part] * static_cast<double>(items));
+    const int64_t least = fractions[part] > 0 ? 1 : 0;
+    return std::clamp<int64_t>(wanted, std::min(least, rest),
+                               std::max<int64_t>(rest - needed, std::min(least, rest)));
+  };
+  const int64_t for_valid = fractions[1] > 0 ? 1 : 0;
+  const int64_t for_test = fractions[2] > 0 ? 1 : 0;
+  const int64_t train = share(0, items, for_valid + for_test);
+  const int64_t valid = share(1, items - train, for_test);
   return {"random", sorted({ids.begin(), ids.begin() + train}),
           sorted({ids.begin() + train, ids.begin() + train + valid}),
           sorted({ids.begin() + train + valid, ids.end()})};
+}
+
+Split ranges_split(const std::string& name, int64_t train, int64_t valid, int64_t test) {
+  const auto range = [](int64_t begin, int64_t count) {
+    std::vector<int64_t> ids(static_cast<size_t>(count));
+    std::iota(ids.begin(), ids.end(), begin);
+    return ids;
+  };
+  return {name, range(0, train), range(train, valid), range(train + valid, test)};
 }
 
 Split cut_valid(const Split& split, double fraction, uint64_t seed) {

@@ -17,6 +17,9 @@ void check_split(const Split& split, int64_t items, const std::string& where);
 // Fractions of train, valid and test that add up to 1, of shuffled ids; each part ascending.
 Split random_split(int64_t items, std::array<double, 3> fractions, uint64_t seed);
 
+// The first `train` ids, the next `valid`, the next `test`: for sets whose order is by chance.
+Split ranges_split(const std::string& name, int64_t train, int64_t valid, int64_t test);
+
 // Without a valid part: one cut from train, `fraction` of it, by chance but the same for a seed.
 Split cut_valid(const Split& split, double fraction, uint64_t seed);
 

@@ -44,7 +44,7 @@ void check_finite(const Matrix<float>& m, const fs::path& path) {
   for (int64_t k = 0; k < m.values.size(); ++k)
     check_data(std::isfinite(m.values[k]),
                "{}: row {}: column {}: expected a finite number, got {}", path.string(),
-               k / m.columns, k % m.columns + 1, m.values[k]);
+               k / m.columns + 1, k % m.columns + 1, m.values[k]);
 }
 
 Features read_npy_features(const fs::path& path, int64_t rows, const char* rows_are, bool floats,

@@ -8,6 +8,15 @@
 #include <set>
 
 namespace egc::data {
+namespace {
+
+std::string_view trimmed(std::string_view field) {
+  while (!field.empty() && field.front() == ' ') field.remove_prefix(1);
+  while (!field.empty() && field.back() == ' ') field.remove_suffix(1);
+  return field;
+}
+
+}  // namespace
 
 TextTable::TextTable(const std::filesystem::path& path) : path_(path), lines_(path) {
   std::string_view line;
@@ -22,10 +31,6 @@ TextTable::TextTable(const std::filesystem::path& path) : path_(path), lines_(pa
     check_data(names.insert(columns_[k]).second, "{}:1: the column \"{}\" comes twice",
                path.string(), columns_[k]);
   }
-}
-
-bool TextTable::has_column(const std::string& name) const {
-  return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
 }
 
 size_t TextTable::column(const std::string& name) const {
@@ -70,7 +75,7 @@ void TextTable::split(std::string_view line, std::vector<std::string>& fields) c
         fail(ErrorKind::kData, "{}: text after the end of a quoted field", where());
     } else {
       const size_t end = std::min(line.find(separator_, at), line.size());
-      field = line.substr(at, end - at);
+      field = trimmed(line.substr(at, end - at));
       at = end;
     }
     if (at >= line.size()) return;
@@ -83,8 +88,7 @@ bool is_missing(std::string_view field) {
 }
 
 bool parse_field(std::string_view field, double& value) {
-  while (!field.empty() && field.front() == ' ') field.remove_prefix(1);
-  while (!field.empty() && field.back() == ' ') field.remove_suffix(1);
+  field = trimmed(field);
   if (is_missing(field)) {
     value = std::numeric_limits<double>::quiet_NaN();
     return true;

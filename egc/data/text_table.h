@@ -21,7 +21,6 @@ class TextTable {
   const std::vector<std::string>& columns() const { return columns_; }
   // The index of a column; throws kUsage with the known names.
   size_t column(const std::string& name) const;
-  bool has_column(const std::string& name) const;
 
   // The next row; false at the end. Throws kData where it has another number of fields.
   bool next(std::vector<std::string>& fields);

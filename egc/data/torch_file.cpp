@@ -70,7 +70,8 @@ struct TorchFile::Impl {
             storages[below.substr(5)] = std::move(content);
           }
         },
-        {}, kind);
+        // torch.save stores without compression.
+        {.bytes = static_cast<int64_t>(kMostBytes), .bytes_per_packed = 2}, kind);
     if (!found) bad("expected data.pkl in the zip file of torch.save");
     bytes = std::move(text);
     pickle = std::make_unique<Pickle>(bytes, where, kind);

@@ -1,4 +1,4 @@
-// The full check of a dataset: what is wrong with it, as sentences.
+// A dataset against what was published of it.
 #pragma once
 
 #include <filesystem>

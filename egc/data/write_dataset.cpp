@@ -107,10 +107,38 @@ void write_hetero(const fs::path& raw, const Dataset& d) {
 
 }  // namespace
 
-void create_directory_whole(const fs::path& dir, const std::function<void(const fs::path&)>& fill) {
-  if (fs::exists(dir) && !(fs::is_directory(dir) && fs::is_empty(dir)))
+void check_new_directory(const fs::path& dir) {
+  std::error_code error;
+  if (fs::exists(dir, error) && !(fs::is_directory(dir, error) && fs::is_empty(dir, error)))
     fail(ErrorKind::kUsage, "{}: exists and is not empty; nothing was changed", dir.string());
-  fs::path target = dir;
+}
+
+void write_text_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) fail(ErrorKind::kSystem, "{}: cannot be written", path.string());
+}
+
+void write_words(const fs::path& path, const std::string& what,
+                 const std::vector<std::string>& words) {
+  fs::create_directories(path.parent_path());
+  GzWriter out(path);
+  out.print("{} idx,{}\n", what, what);
+  for (size_t k = 0; k < words.size(); ++k) {
+    std::string quoted;
+    for (const char c : words[k])  // a quote is doubled, a line's end would end the record
+      quoted += c == '"' ? "\"\"" : c == '\n' || c == '\r' ? " " : std::string(1, c);
+    const bool plain = quoted.find_first_of(",\"") == std::string::npos;
+    out.print("{},{}\n", k, plain ? quoted : fmt::format("\"{}\"", quoted));
+  }
+  out.close();
+}
+
+void create_directory_whole(const fs::path& dir, const std::function<void(const fs::path&)>& fill) {
+  check_new_directory(dir);
+  std::error_code error;
+  fs::path target = fs::absolute(dir, error).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();
   const fs::path temporary = target.string() + fmt::format(".partial.{}", getpid());
   std::error_code ignored;
@@ -118,7 +146,7 @@ void create_directory_whole(const fs::path& dir, const std::function<void(const 
     fs::remove_all(temporary);
     fs::create_directories(temporary);
     fill(temporary);
-    if (fs::exists(dir)) fs::remove(dir);
+    if (fs::exists(target)) fs::remove(target);
     fs::rename(temporary, target);
   } catch (const fs::filesystem_error& e) {
     fs::remove_all(temporary, ignored);
@@ -140,10 +168,7 @@ void write_dataset_files(const Dataset& d, const fs::path& dir) {
     if (!split.valid.empty()) write_column(to / "valid.csv.gz", split.valid);
     write_column(to / "test.csv.gz", split.test);
   }
-  std::ofstream info(dir / "dataset.json");
-  info << to_json(d.info) << '\n';
-  info.close();
-  if (!info) fail(ErrorKind::kSystem, "{}: cannot be written", (dir / "dataset.json").string());
+  write_text_file(dir / "dataset.json", to_json(d.info) + "\n");
 }
 
 void write_dataset(const Dataset& dataset, const fs::path& dir) {

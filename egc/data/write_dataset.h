@@ -3,13 +3,24 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "egc/data/dataset.h"
 
 namespace egc::data {
 
-// Fills a new directory through a temporary one beside it: `dir` exists whole or not at all. Throws
-// kUsage where `dir` exists and has something in it.
+// Throws kUsage where `dir` exists and has something in it.
+void check_new_directory(const std::filesystem::path& dir);
+
+// Throws kSystem.
+void write_text_file(const std::filesystem::path& path, const std::string& text);
+
+// A mapping as OGB has it: a header, then number and word.
+void write_words(const std::filesystem::path& path, const std::string& what,
+                 const std::vector<std::string>& words);
+
+// Fills a new directory through a temporary one beside it: `dir` exists whole or not at all.
 void create_directory_whole(const std::filesystem::path& dir,
                             const std::function<void(const std::filesystem::path&)>& fill);
 

@@ -2,7 +2,7 @@
 
 #include <curl/curl.h>
 #include <openssl/evp.h>
-#include <unistd.h>
+#include <sys/file.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -29,12 +29,15 @@ using File = std::unique_ptr<FILE, FileCloser>;
 struct Transfer {
   File file;
   int64_t resumed = 0;
+  int64_t received = 0;
   const Progress* progress = nullptr;
   int write_error = 0;
 };
 
 size_t write_block(char* data, size_t size, size_t count, void* context) {
   auto& t = *static_cast<Transfer*>(context);
+  t.received += static_cast<int64_t>(size * count);
+  if (t.resumed + t.received > kMostBytes) return 0;  // libcurl stops
   const size_t written = std::fwrite(data, size, count, t.file.get());
   if (written != count) t.write_error = errno;
   return written * size;
@@ -59,11 +62,13 @@ CURLcode attempt(const std::string& url, const fs::path& part, const Progress& p
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   Transfer t;
-  t.resumed = size_of(part);
   t.progress = &progress;
   t.file.reset(std::fopen(part.c_str(), "ab"));
   if (t.file == nullptr)
     fail(ErrorKind::kSystem, "{}: cannot be created: {}", part.string(), std::strerror(errno));
+  if (flock(fileno(t.file.get()), LOCK_EX | LOCK_NB) != 0)
+    fail(ErrorKind::kSystem, "{}: another process is downloading it", part.string());
+  t.resumed = size_of(part);
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
   if (curl == nullptr) fail(ErrorKind::kSystem, "{}: libcurl cannot be started", url);
   curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
@@ -135,24 +140,30 @@ std::string sha256_of(const fs::path& path) {
   return out;
 }
 
+static void check_content(const std::string& url, const fs::path& file, const Expected& expected) {
+  std::string wrong;
+  if (expected.bytes > 0 && size_of(file) != expected.bytes)
+    wrong = fmt::format("it has {} bytes, expected {}", size_of(file), expected.bytes);
+  else if (!expected.sha256.empty())
+    if (const std::string found = sha256_of(file); found != expected.sha256)
+      wrong = fmt::format("its SHA-256 is {}, expected {}", found, expected.sha256);
+  if (wrong.empty()) return;
+  fs::remove(file);  // the next call begins anew
+  fail(ErrorKind::kVerification, "{}: the downloaded file is not the expected one: {}", url, wrong);
+}
+
 void download(const std::string& url, const fs::path& to, const Expected& expected,
               const Progress& progress) {
-  if (!fs::exists(to)) {
+  try {
+    if (fs::exists(to)) return check_content(url, to, expected);
     const fs::path part = to.string() + ".part";
     fs::create_directories(to.parent_path());
     if (expected.bytes == 0 || size_of(part) != expected.bytes) transfer(url, part, progress);
+    check_content(url, part, expected);
     fs::rename(part, to);
+  } catch (const fs::filesystem_error& e) {
+    fail(ErrorKind::kSystem, "{}: cannot be written: {}", e.path1().string(), e.code().message());
   }
-  const auto refuse = [&](const std::string& what) {
-    fs::remove(to);  // the next call begins anew
-    fail(ErrorKind::kVerification, "{}: the downloaded file is not the expected one: {}", url,
-         what);
-  };
-  if (expected.bytes > 0 && size_of(to) != expected.bytes)
-    refuse(fmt::format("it has {} bytes, expected {}", size_of(to), expected.bytes));
-  if (!expected.sha256.empty())
-    if (const std::string found = sha256_of(to); found != expected.sha256)
-      refuse(fmt::format("its SHA-256 is {}, expected {}", found, expected.sha256));
 }
 
 }  // namespace egc::fetch

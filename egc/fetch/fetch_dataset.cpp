@@ -1,7 +1,5 @@
 #include "egc/fetch/fetch_dataset.h"
 
-#include <fstream>
-
 #include "egc/core/error.h"
 #include "egc/data/archive.h"
 #include "egc/data/convert_published.h"
@@ -46,10 +44,8 @@ void make_dataset(const data::KnownDataset& known, const fs::path& downloads,
   switch (known.packing) {
     case data::Packing::kOgbRaw: {
       move_entries(folder_with(scratch, "raw"), to);
-      std::ofstream info(to / "dataset.json");
-      info << to_json(data::parse_info(known.info_json, known.name).info) << '\n';
-      info.close();
-      if (!info) fail(ErrorKind::kSystem, "{}: cannot be written", (to / "dataset.json").string());
+      data::write_text_file(to / "dataset.json",
+                            to_json(data::parse_info(known.info_json, known.name).info) + "\n");
       return;
     }
     case data::Packing::kZincPickles: {
@@ -79,7 +75,8 @@ void check_published(const data::KnownDataset& known, const fs::path& dir) {
 
 fs::path fetch_dataset(const data::KnownDataset& known, const FetchOptions& options) {
   const fs::path dir = options.data_dir / known.name;
-  if (fs::exists(dir / "dataset.json")) return dir;
+  if (fs::is_directory(dir / "raw")) return dir;
+  data::check_new_directory(dir);  // before anything is downloaded
   const fs::path downloads = options.data_dir / ".downloads";
   const auto tell = [&](const std::string& what, int64_t done, int64_t total) {
     if (options.progress) options.progress(what, done, total);

@@ -5,7 +5,6 @@
 
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
-#include "egc/data/ranges_split.h"
 #include "egc/data/splits.h"
 
 namespace egc::images {
@@ -27,7 +26,9 @@ constexpr int64_t kCifarRecord = 1 + 3 * kCifarPixels;  // a label, then planes 
 std::vector<fs::path> sorted_entries(const fs::path& dir, bool directories) {
   std::vector<fs::path> out;
   for (const auto& entry : fs::directory_iterator(dir))
-    if (directories ? entry.is_directory() : entry.is_regular_file()) out.push_back(entry.path());
+    if ((directories ? entry.is_directory() : entry.is_regular_file()) &&
+        !entry.path().filename().string().starts_with("."))
+      out.push_back(entry.path());
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -120,6 +121,7 @@ data::Dataset build_images(const ImageOptions& options) {
   d.info.name = options.name;
   d.info.task = Task::kGraphClassification;
   d.info.metric = data::Metric::kAccuracy;
+  d.info.class_names = classes;
   d.info.num_classes = cifar ? 10 : static_cast<int64_t>(classes.size());
   if (test.empty()) {
     d.splits = {

@@ -64,7 +64,12 @@ data::GraphRecord superpixel_graph(std::span<const uint8_t> rgb, int height, int
         static_cast<int64_t>(height) * width * 3, rgb.size());
   const cv::Mat image(height, width, CV_8UC3, const_cast<uint8_t*>(rgb.data()));
   int count = 0;
-  const cv::Mat labels = segment(image, most_superpixels, count);
+  cv::Mat labels;
+  try {
+    labels = segment(image, most_superpixels, count);
+  } catch (const cv::Exception&) {
+    fail(ErrorKind::kData, "OpenCV cannot segment an image of {} x {}", height, width);
+  }
   struct Sum {
     double colour[3] = {};
     double row = 0;

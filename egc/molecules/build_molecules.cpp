@@ -177,6 +177,8 @@ Dataset build_molecules(const MoleculeOptions& options, std::vector<BadSmiles>& 
   d.info.add_inverse_edge = true;
   d.info.categories = atoms;
   d.info.edge_categories = bonds;
+  d.info.target_names =
+      options.zinc_target ? std::vector<std::string>{"logP-SA-cycle"} : options.labels;
   d.info.recipe = std::string(recipes().name_of(options.recipe));
   d.splits = {options.split == MoleculeSplit::kScaffold
                   ? scaffold_split(scaffolds, options.fractions)

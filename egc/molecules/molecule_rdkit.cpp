@@ -206,9 +206,15 @@ std::string scaffold(const std::string& smiles) {
 ZincTarget zinc_target(const std::string& smiles) {
   const auto molecule = parse_smiles(smiles);
   ZincTarget out;
-  double refraction = 0;
-  RDKit::Descriptors::calcCrippenDescriptors(*molecule, out.log_p, refraction);
-  out.accessibility = sa_score(*molecule);
+  try {
+    double refraction = 0;
+    RDKit::Descriptors::calcCrippenDescriptors(*molecule, out.log_p, refraction);
+    out.accessibility = sa_score(*molecule);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    fail(ErrorKind::kData, "RDKit cannot compute its properties");
+  }
   out.cycle = static_cast<double>(std::max<int64_t>(0, longest_basis_cycle(*molecule) - 6));
   // Means and deviations over the 220,011 molecules of ZINC's training file; those of the SA score
   // are fitted to the published labels.

@@ -31,7 +31,7 @@ fs::path find_table() {
                              "/usr/share/RDKit/Contrib", "/usr/local/share/RDKit/Contrib"};
   for (const fs::path& place : places)
     if (const fs::path path = place / "SA_Score" / "fpscores.pkl.gz"; fs::exists(path)) return path;
-  fail(ErrorKind::kData,
+  fail(ErrorKind::kSystem,  // the machine's fault, not a molecule's
        "SA_Score/fpscores.pkl.gz: not found in RDKit's Contrib (RDBASE, /usr/share/RDKit); "
        "Debian's rdkit-data has it");
 }

@@ -50,7 +50,7 @@ models::ModelConfig default_config(const data::Dataset& d, const std::string& mo
                 : d.info.recipe == "ogb"      ? Encoder::kAtom
                                               : Encoder::kEmbedding;
   } else {
-    c.features = d.node_features.columns();
+    c.features = std::max<int64_t>(1, d.node_features.columns());  // none: a constant
     c.encoder = Encoder::kLinear;
   }
   if (d.splits_nodes()) c.layers = 3;
@@ -62,12 +62,21 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
   check(c.task == d.info.task, "{} has the task {}, the network {}", name,
         tasks().name_of(d.info.task), tasks().name_of(c.task));
   if (d.info.task == Task::kNodeClassificationHetero) {
-    check(c.schema == training_schema(d), "{} has other node types or relations than the network",
-          name);
+    const auto same = default_config(d, c.model, c.hidden);
+    check(c.schema == same.schema, "{} has other node types or relations than the network", name);
+    check(c.target_type == same.target_type, "{} has labels of {}, the network classifies {}", name,
+          same.target_type, c.target_type);
+    check(c.embedded_nodes == same.embedded_nodes,
+          "{} needs embeddings of {} nodes of its types, the network has {}", name,
+          fmt::join(same.embedded_nodes, ", "), fmt::join(c.embedded_nodes, ", "));
+    check(d.info.node_features == data::FeatureKind::kNone || c.features == same.features,
+          "{} has {} float features, the network takes {}", name, same.features, c.features);
+    check(c.outputs == same.outputs, "{} has {} classes, the network gives {}", name, same.outputs,
+          c.outputs);
     return;
   }
-  check(c.features == d.node_features.floats.columns,
-        "{} has {} float features, the network takes {}", name, d.node_features.floats.columns,
+  const int64_t floats = d.node_features.empty() ? 1 : d.node_features.floats.columns;
+  check(c.features == floats, "{} has {} float features, the network takes {}", name, floats,
         c.features);
   check(static_cast<int64_t>(c.categories.size()) == d.node_features.categories.columns,
         "{} has {} categorical features, the network takes {}", name,

@@ -1,15 +1,37 @@
 #include "egc/train/loss.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "egc/core/error.h"
 
 namespace egc::train {
 namespace {
 
+// The sum of all in one fixed order, in double: ATen's own changes its bits with the number of
+// threads.
+class FixedSum : public torch::autograd::Function<FixedSum> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x) {
+    context->saved_data["sizes"] = x.sizes();
+    const at::Tensor values = x.contiguous().to(at::kFloat);
+    double sum = 0;
+    for (const float* p = values.data_ptr<float>(); p != values.data_ptr<float>() + values.numel();
+         ++p)
+      sum += *p;
+    return at::full({}, sum, x.options());
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradient) {
+    return {gradient[0].expand(context->saved_data["sizes"].toIntVector())};
+  }
+};
+
+at::Tensor fixed_sum(const at::Tensor& x) { return FixedSum::apply(x); }
+
 at::Tensor mean_of_labelled(const at::Tensor& each, const at::Tensor& labelled) {
-  const at::Tensor count = labelled.sum().clamp_min(1);
-  return at::where(labelled, each, at::zeros({}, each.options())).sum() / count;
+  const at::Tensor count = labelled.sum().clamp_min(1);  // whole numbers: any order is exact
+  return fixed_sum(at::where(labelled, each, at::zeros({}, each.options()))) / count;
 }
 
 // Rarer classes weigh more: the share of the others.
@@ -29,7 +51,7 @@ at::Tensor negative_log_likelihood(const at::Tensor& log_probabilities, const at
   const at::Tensor safe = target.clamp_min(0);
   const at::Tensor weights = weight.index_select(0, safe) * labelled;
   const at::Tensor each = -log_probabilities.gather(1, safe.unsqueeze(1)).squeeze(1) * weights;
-  return each.sum() / weights.sum().clamp_min(1e-12);
+  return fixed_sum(each) / fixed_sum(weights).clamp_min(1e-12);
 }
 
 }  // namespace

@@ -344,7 +344,9 @@ std::optional<Published> find_published(const std::string& folder) {
   Published out{fs::path(root) / folder, {}, {}};
   out.dataset = data::read_dataset(out.dir, {.cache = false});
   data::TextTable table(out.dir / "mapping" / "mol.csv.gz");
-  const size_t column = table.column(table.has_column("smiles") ? "smiles" : "SMILES");
+  const size_t column = table.column(
+      std::count(table.columns().begin(), table.columns().end(), "smiles") > 0 ? "smiles"
+                                                                               : "SMILES");
   std::vector<std::string> fields;
   while (table.next(fields)) out.smiles.push_back(fields[column]);
   return out;
