@@ -133,10 +133,11 @@ void read_homogeneous(const RawSource& source, Dataset& d) {
     else
       d.node_features =
           read_features(source.raw, "node-feat", d.num_nodes(), "nodes", kind, d.info.categories);
-    const auto edge_kind =
-        source.given.has("edge_features")     ? std::optional(source.given.info.edge_features)
-        : source.given.has("edge_categories") ? std::optional(FeatureKind::kCategorical)
-                                              : std::nullopt;
+    std::optional<FeatureKind> edge_kind;
+    if (source.given.has("edge_features"))
+      edge_kind = source.given.info.edge_features;
+    else if (source.given.has("edge_categories") && find_table(source.raw, "edge-feat"))
+      edge_kind = FeatureKind::kCategorical;
     d.edge_features = read_features(source.raw, "edge-feat", d.num_edges(), "edges", edge_kind,
                                     d.info.edge_categories);
   }

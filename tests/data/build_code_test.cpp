@@ -312,5 +312,20 @@ TEST_F(BuildCode, WithoutPythonItSaysSo) {
   setenv("PATH", path.c_str(), 1);
 }
 
+TEST(BuildCodeNames, AreMaskedWhereTheFunctionCallsItself) {
+  const testing::DatasetFiles files;
+  std::string source;
+  for (int k = 0; k < 12; ++k)
+    source +=
+        fmt::format("def fib_value{0}(n):\n    return fib_value{0}(n - 1) + other{0}(n)\n", k);
+  files.write("code/a.py", source);
+  CodeOptions options;
+  options.from = files.path("code");
+  const CodeDataset built = build_code(options);
+  EXPECT_EQ(built.dataset.num_graphs(), 12);
+  for (const std::string& word : built.attributes)
+    EXPECT_EQ(word.find("fib_value"), std::string::npos) << word;
+}
+
 }  // namespace
 }  // namespace egc::data

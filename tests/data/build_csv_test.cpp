@@ -342,5 +342,30 @@ TEST_F(BuildCsv, WrongOptionsAreRefused) {
   EXPECT_EQ(build_csv(o).dataset.info.categories, std::vector<int64_t>{1003});
 }
 
+TEST_F(BuildCsv, EdgeColumnsAreNamedBothOrTheFirstTwo) {
+  files_.write("nodes.csv", "id,x,class\na,1,p\nb,2,q\nc,3,p\nd,4,q\n");
+  for (const std::string header :
+       {"source,w,target", "w,target,source", "u,v,source", "from,to,w"}) {
+    const bool named = header.find("target") != std::string::npos;
+    std::string row = "a,b,5";  // u, v, ...
+    if (header == "source,w,target") row = "a,5,b";
+    if (header == "w,target,source") row = "5,b,a";
+    files_.write("edges.csv", header + "\n" + row + "\n");
+    const Dataset d = build_csv(options_).dataset;
+    EXPECT_EQ(to_vector(d.edges.values), (Ints{0, 1})) << header << named;
+  }
+}
+
+TEST_F(BuildCsv, NumbersOfLabelsAreComparedAsNumbers) {
+  files_.write("edges.csv", "source,target\na,b\n");
+  files_.write("nodes.csv", "id,x,class\na,1,1\nb,2,1.0\nc,3, 1\nd,4,0\n");
+  const CsvDataset built = build_csv(options_);
+  EXPECT_EQ(built.classes, (Words{"0", "1"}));
+  EXPECT_EQ(to_vector(built.dataset.labels.classes), (Ints{1, 1, 1, 0}));
+  EXPECT_EQ(built.dataset.info.class_names, built.classes);
+  files_.write("nodes.csv", "id,x,class\na,1,0.5\nb,2,1.5\nc,3,2.5\nd,4,0\n");
+  expect_error(ErrorKind::kData, {"\"class\"", "not whole"}, [&] { build_csv(options_); });
+}
+
 }  // namespace
 }  // namespace egc::data

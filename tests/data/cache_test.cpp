@@ -435,5 +435,16 @@ TEST_F(Cache, TwoProcessesAtOnce) {
   EXPECT_EQ(listing(), (std::vector<std::string>{kCache, "dataset.json"}));
 }
 
+// A checksum is no signature: who writes a cache on purpose can have it fit.
+TEST_F(Cache, WithIdsOutOfRangeIsNotBelieved) {
+  files_.make_citations();
+  Dataset d = read();
+  const auto want = d.splits[0].train[0];
+  d.splits[0].train = std::vector<int64_t>{int64_t{1} << 40};
+  store_cache(files_.dir(), source_stamp(files_.dir()), d);
+  EXPECT_FALSE(load().has_value());
+  EXPECT_EQ(read().splits[0].train[0], want);
+}
+
 }  // namespace
 }  // namespace egc::data

@@ -17,6 +17,7 @@
 #include "egc/data/superpixels.h"
 #include "egc/data/text_blocks.h"
 #include "egc/data/training_edges.h"
+#include "egc/data/write_dataset.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 
@@ -962,6 +963,63 @@ TEST(Summary, CountsAndStatistics) {
   EXPECT_EQ(s.labels.std, 1.5);
   EXPECT_EQ(s.labels.max, 3.5);
   EXPECT_EQ(s.parts[1].labelled, 0);
+}
+
+TEST(ReadDataset, SignsAreNoClasses) {
+  const DatasetFiles files;
+  files.make_molecules();
+  files.remove("dataset.json");
+  files.write("raw/graph-label.csv", "1\n-1\n1\n");
+  testing::expect_error(ErrorKind::kData, {"raw/graph-label.csv", "write 0", "dataset.json"},
+                        [&] { parse(files); });
+  files.write("raw/graph-label.csv", "1\n-7\n1\n");
+  EXPECT_EQ(parse(files).info.task, Task::kGraphRegression);
+}
+
+TEST(ReadDataset, FloatFeaturesOfEdgesStayFloats) {
+  const DatasetFiles files;
+  files.make_molecules();
+  Dataset d = parse(files);
+  d.edge_features = {};
+  d.edge_features.floats = {std::vector<float>(static_cast<size_t>(d.num_edges()), 2.F), 1};
+  d.info.edge_features = FeatureKind::kFloat;
+  d.info.edge_categories.clear();
+  const std::filesystem::path out = files.path("written");
+  write_dataset(d, out);
+  const Dataset again = read_dataset(out, {.cache = false});
+  EXPECT_EQ(again.edge_features.floats.rows(), d.num_edges());
+  EXPECT_TRUE(again.edge_features.categories.empty());
+}
+
+// What reading refuses with file and line, made in memory.
+TEST(CheckDataset, RefusesWhatReadingRefuses) {
+  const DatasetFiles files;
+  files.make_molecules();
+  const Dataset good = parse(files);
+  EXPECT_NO_THROW(check_dataset(good, "good"));
+  const auto refused = [&](const char* part, auto&& change) {
+    Dataset d = good;
+    change(d);
+    testing::expect_error(ErrorKind::kData, {"made", part}, [&] { check_dataset(d, "made"); });
+  };
+  const auto first_changed = [](auto values, auto value) {
+    auto out = to_vector(values);
+    out[0] = value;
+    return out;
+  };
+  refused("edge", [&](Dataset& d) { d.edges.values = first_changed(d.edges.values, 99); });
+  refused("two ends", [&](Dataset& d) { d.edges.columns = 1; });
+  refused("category", [&](Dataset& d) {
+    auto& x = d.node_features.categories.values;
+    x = first_changed(x, 1000);
+  });
+  refused("label", [&](Dataset& d) {
+    d.labels.values.values = first_changed(d.labels.values.values, INFINITY);
+  });
+  refused("node_targets", [&](Dataset& d) { d.node_targets = {std::vector<float>{1}, 1}; });
+  refused("node_is_attributed",
+          [&](Dataset& d) { d.node_is_attributed = std::vector<uint8_t>{1}; });
+  refused("id", [&](Dataset& d) { d.splits[0].train = std::vector<int64_t>{int64_t{1} << 40}; });
 }
 
 }  // namespace
