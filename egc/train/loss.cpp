@@ -14,11 +14,10 @@ class FixedSum : public torch::autograd::Function<FixedSum> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x) {
     context->saved_data["sizes"] = x.sizes();
-    const at::Tensor values = x.contiguous().to(at::kFloat);
+    const at::Tensor values = x.to(at::kDouble).contiguous();
     double sum = 0;
-    for (const float* p = values.data_ptr<float>(); p != values.data_ptr<float>() + values.numel();
-         ++p)
-      sum += *p;
+    for (const double v : c10::ArrayRef<double>(values.data_ptr<double>(), values.numel()))
+      sum += v;
     return at::full({}, sum, x.options());
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,

@@ -2,6 +2,7 @@
 #include "egc/train/loss.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,6 +66,23 @@ TEST(Loss, SequencesAreTheMeanOfTheirPositions) {
                 .item<double>() /
             5;
   expect_near(loss(Task::kGraphSequence, output, target), want);
+}
+
+// As many items as ogbn-arxiv trains on: ATen's own sum of them changes with the threads.
+TEST(Loss, IsTheSameForAnyNumberOfThreads) {
+  at::manual_seed(3);
+  const int before = at::get_num_threads();
+  const at::Tensor output = at::randn({90941, 8}).log_softmax(1);
+  const at::Tensor target = at::randint(0, 8, {90941}, at::kLong);
+  std::vector<float> values;
+  for (const int threads : {1, 2, 4}) {
+    at::set_num_threads(threads);
+    values.push_back(
+        loss(Task::kNodeClassification, output, target, /*balanced=*/true).item<float>());
+  }
+  at::set_num_threads(before);
+  EXPECT_EQ(values[0], values[1]);
+  EXPECT_EQ(values[0], values[2]);
 }
 
 }  // namespace
