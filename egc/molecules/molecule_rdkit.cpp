@@ -22,6 +22,7 @@ using RDKit::Bond;
 using RDKit::ROMol;
 using RDKit::RWMol;
 
+constexpr unsigned kMostHydrogens = 12;  // of an atom
 constexpr size_t kMostAtoms = 500;  // RDKit takes the cube of their number
 constexpr size_t kLongest = 4000;  // characters; the longest SMILES of public sets have about 1,000
 
@@ -156,6 +157,10 @@ std::unique_ptr<RWMol> parse_smiles(const std::string& smiles) {
   }
   check_data(molecule != nullptr, "is no SMILES");
   check_data(molecule->getNumAtoms() > 0, "the SMILES has no atom");
+  // [CH999999] is read without complaint, and then filled up with hydrogens one by one.
+  for (const Atom* atom : molecule->atoms())
+    check_data(atom->getTotalNumHs() <= kMostHydrogens, "an atom has {} hydrogens, more than {}",
+               atom->getTotalNumHs(), kMostHydrogens);
   return molecule;
 }
 
