@@ -13,6 +13,7 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
+#include "egc/core/parallel.h"
 #include "egc/core/safetensors.h"
 #include "egc/data/table_files.h"
 
@@ -39,18 +40,22 @@ std::string stored_name(const std::string& name) {
 }
 
 // Of everything that a reader believes: names, types, shapes, values, and what is not an array.
-uint64_t checksum(const std::map<std::string, TensorView>& tensors, const std::string& structure) {
-  XXH3_state_t* state = XXH3_createState();
-  XXH3_64bits_reset(state);
-  XXH3_64bits_update(state, structure.data(), structure.size());
+// Values are hashed in pieces, in parallel, then the hashes are.
+std::string checksum(const std::map<std::string, TensorView>& tensors,
+                     const std::string& structure) {
+  constexpr size_t kPiece = 1 << 20;
+  std::string summary = structure;
+  std::vector<std::span<const std::byte>> pieces;
   for (const auto& [name, tensor] : tensors) {
-    const std::string what = fmt::format("{} {} {}", name, name_of(tensor.dtype), tensor.shape);
-    XXH3_64bits_update(state, what.data(), what.size());
-    XXH3_64bits_update(state, tensor.data.data(), tensor.data.size());
+    summary += fmt::format("\n{} {} {}", name, name_of(tensor.dtype), tensor.shape);
+    for (size_t at = 0; at < tensor.data.size(); at += kPiece)
+      pieces.push_back(tensor.data.subspan(at, std::min(kPiece, tensor.data.size() - at)));
   }
-  const uint64_t sum = XXH3_64bits_digest(state);
-  XXH3_freeState(state);
-  return sum;
+  std::vector<uint64_t> hashes(pieces.size());
+  parallel_tasks(static_cast<int64_t>(pieces.size()),
+                 [&](int64_t k) { hashes[k] = XXH3_64bits(pieces[k].data(), pieces[k].size()); });
+  const uint64_t all = XXH3_64bits(hashes.data(), hashes.size() * sizeof(uint64_t));
+  return fmt::format("{:016x}{:016x}", XXH3_64bits(summary.data(), summary.size()), all);
 }
 
 // What is not an array.
@@ -136,9 +141,8 @@ std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp)
       return it == metadata.end() ? std::string() : it->second;
     };
     if (value("egc_dataset_cache") != kVersion || value("stamp") != stamp) return std::nullopt;
-    check_data(
-        value("checksum") == fmt::format("{:016x}", checksum(file->tensors(), value("structure"))),
-        "the checksum does not fit");
+    check_data(value("checksum") == checksum(file->tensors(), value("structure")),
+               "the checksum does not fit");
     Dataset d = with_structure(
         parse_json<json>(value("structure"), path.string(), ErrorKind::kData), path.string());
     visit_arrays(d, LoadTensors{std::move(file)});
@@ -214,7 +218,7 @@ void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& d
         {"egc_dataset_cache", kVersion},
         {"stamp", stamp},
         {"structure", structure},
-        {"checksum", fmt::format("{:016x}", checksum(store.tensors, structure))}};
+        {"checksum", checksum(store.tensors, structure)}};
     for (const fs::path& path : cache_paths(dir)) {
       try {
         if (path.parent_path() != dir) fs::create_directories(path.parent_path());

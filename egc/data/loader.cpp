@@ -44,8 +44,14 @@ std::optional<GraphBatch> Loader::make() {
   const int64_t begin = at_ * options_.batch_size;
   const int64_t size = std::min(options_.batch_size, static_cast<int64_t>(order_.size()) - begin);
   ++at_;
-  return store_.batch(
+  GraphBatch batch = store_.batch(
       std::span(order_).subspan(static_cast<size_t>(begin), static_cast<size_t>(size)));
+  // What the layers derive from a graph on first use, while nobody waits for it.
+  if (options_.prefetch > 0) {
+    batch.graphs.graph.transposed();
+    batch.graphs.graph.target_scale<float>(/*add_loops=*/true);
+  }
+  return batch;
 }
 
 }  // namespace egc::data
