@@ -23,7 +23,7 @@ using RDKit::ROMol;
 using RDKit::RWMol;
 
 constexpr unsigned kMostHydrogens = 12;  // of an atom
-constexpr size_t kMostAtoms = 500;  // RDKit takes the cube of their number
+constexpr size_t kMostAtoms = 500;       // RDKit takes the cube of their number
 constexpr size_t kLongest = 4000;  // characters; the longest SMILES of public sets have about 1,000
 
 // The place of a value among [first, last], or one past for "something else", as OGB counts.
