@@ -43,20 +43,21 @@ Split random_split(int64_t items, std::array<double, 3> fractions, uint64_t seed
   std::iota(ids.begin(), ids.end(), 0);
   Rng rng(seed, kSplitStream);
   shuffle(ids, rng);
-  // Every part that was asked for gets one, where there are enough.
-  const auto share = [&](int part, int64_t rest, int64_t needed) {
-    const auto wanted = std::llround(fractions[part] * static_cast<double>(items));
-    const int64_t least = fractions[part] > 0 ? 1 : 0;
-    return std::clamp<int64_t>(wanted, std::min(least, rest),
-                               std::max<int64_t>(rest - needed, std::min(least, rest)));
+  const auto rounded = [&](int part) {
+    return static_cast<int64_t>(std::llround(fractions[part] * static_cast<double>(items)));
   };
-  const int64_t for_valid = fractions[1] > 0 ? 1 : 0;
-  const int64_t for_test = fractions[2] > 0 ? 1 : 0;
-  const int64_t train = share(0, items, for_valid + for_test);
-  const int64_t valid = share(1, items - train, for_test);
-  return {"random", sorted({ids.begin(), ids.begin() + train}),
-          sorted({ids.begin() + train, ids.begin() + train + valid}),
-          sorted({ids.begin() + train + valid, ids.end()})};
+  std::array<int64_t, 3> count = {rounded(0), std::min(rounded(1), items - rounded(0)), 0};
+  count[2] = items - count[0] - count[1];
+  // Of few items, every part that was asked for gets one.
+  for (int part = 0; part < 3; ++part)
+    if (int64_t& largest = *std::max_element(count.begin(), count.end());
+        fractions[part] > 0 && count[part] == 0 && largest > 1) {
+      --largest;
+      ++count[part];
+    }
+  const auto valid = ids.begin() + count[0];
+  const auto test = valid + count[1];
+  return {"random", sorted({ids.begin(), valid}), sorted({valid, test}), sorted({test, ids.end()})};
 }
 
 Split ranges_split(const std::string& name, int64_t train, int64_t valid, int64_t test) {
