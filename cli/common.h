@@ -23,5 +23,6 @@ void add_data_info(CLI::App& data, const CommonOptions& common);
 void add_data_generate(CLI::App& data, const CommonOptions& common);
 void add_data_fetch(CLI::App& data, const CommonOptions& common);
 void add_data_build(CLI::App& data, const CommonOptions& common);
+void add_train(CLI::App& app, const CommonOptions& common);
 
 }  // namespace egc::cli

@@ -67,6 +67,8 @@ int run(int argc, char** argv) {
   add_data_fetch(*data, common);
   add_data_build(*data, common);
 
+  add_train(app, common);
+
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {
     send_log_to_stderr(common.quiet);
@@ -76,6 +78,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e);
+  } catch (const CLI::RuntimeError& e) {  // a command that has said why
+    return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
     const auto unknown = app.remaining(/*recurse=*/true);
     if (unknown.empty())

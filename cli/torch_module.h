@@ -2,8 +2,10 @@
 // so that the other commands start in milliseconds.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +90,42 @@ struct LoaderBenchResult {
   std::vector<LoaderBenchRow> rows;
 };
 
+// What the user asked of training; what is not given comes from --config, or suits the dataset.
+struct TrainFlags {
+  std::string dataset;
+  std::string config;  // a file
+  std::string model;
+  std::optional<int64_t> hidden, layers, heads, bases;
+  std::vector<std::string> aggregators;
+  std::optional<std::string> self_loops, activation;
+  std::optional<double> dropout;
+  std::optional<double> lr, wd, lr_factor, min_lr, clip;
+  std::optional<int64_t> batch, epochs, patience, lr_patience;
+  std::optional<std::string> watch, split;
+};
+struct RunToCreate {
+  std::string directory;
+  uint64_t seed = 0;
+};
+enum class TrainOutput { kBar, kLines, kJson, kNothing };
+struct TrainOptions {
+  TrainOutput output = TrainOutput::kLines;
+  int64_t checkpoint_every = 1;
+  const volatile std::sig_atomic_t* stop = nullptr;  // not 0: stop after this batch
+};
+struct TrainOutcome {
+  bool interrupted = false;
+  uint64_t seed = 0;
+  std::string dataset, model, metric;
+  int64_t epochs = 0;
+  int64_t best_epoch = 0;
+  int64_t parameters = 0;
+  double valid = 0;
+  double test = 0;
+  double seconds = 0;
+};
+using LoadDataset = std::function<data::Dataset(const std::string& name)>;
+
 struct TorchModule {
   void (*set_num_threads)(int n);
   // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
@@ -100,6 +138,12 @@ struct TorchModule {
                                    const std::vector<std::pair<std::string, int64_t>>& models);
   LoaderBenchResult (*bench_loader)(const data::Dataset& dataset,
                                     const LoaderBenchOptions& options);
+  // Run directories with complete configurations, ready to be trained in.
+  void (*create_runs)(const data::Dataset& dataset, const TrainFlags& flags,
+                      const std::vector<RunToCreate>& runs);
+  // Begins or goes on.
+  TrainOutcome (*train_run)(const std::string& directory, const LoadDataset& load,
+                            const TrainOptions& options);
 };
 
 // Loads it on the first call.

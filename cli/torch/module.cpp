@@ -3,8 +3,9 @@
 #include <ATen/Parallel.h>
 
 extern "C" const egc::cli::TorchModule* egc_torch_module() {
-  static const egc::cli::TorchModule module = {&at::set_num_threads,    &egc::cli::aten_csr_matmul,
-                                               &egc::cli::aten_matmul,  &egc::cli::bench_layer,
-                                               &egc::cli::bench_models, &egc::cli::bench_loader};
+  static const egc::cli::TorchModule module = {
+      &at::set_num_threads,     &egc::cli::aten_csr_matmul, &egc::cli::aten_matmul,
+      &egc::cli::bench_layer,   &egc::cli::bench_models,    &egc::cli::bench_loader,
+      &egc::cli::create_runs,   &egc::cli::train_run};
   return &module;
 }

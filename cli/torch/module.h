@@ -11,5 +11,9 @@ LayerBenchResult bench_layer(const LayerBenchOptions& options);
 ModelBenchResult bench_models(const LayerBenchOptions& options,
                               const std::vector<std::pair<std::string, int64_t>>& models);
 LoaderBenchResult bench_loader(const data::Dataset& dataset, const LoaderBenchOptions& options);
+void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
+                 const std::vector<RunToCreate>& runs);
+TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
+                       const TrainOptions& options);
 
 }  // namespace egc::cli

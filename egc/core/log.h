@@ -18,6 +18,11 @@ void set_log_sink(LogSink sink);
 void log_message(LogLevel level, std::string_view message);
 
 template <class... Args>
+void log_info(fmt::format_string<Args...> format, Args&&... args) {
+  log_message(LogLevel::kInfo, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <class... Args>
 void log_warning(fmt::format_string<Args...> format, Args&&... args) {
   log_message(LogLevel::kWarning, fmt::format(format, std::forward<Args>(args)...));
 }

@@ -1,12 +1,7 @@
 #include "egc/core/safetensors.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -121,17 +116,6 @@ void check_coverage(const std::string& path, const std::map<std::string, TensorV
          data.data() + data.size() - at);
 }
 
-void write_all(int fd, const void* data, size_t size, const std::string& path) {
-  const char* p = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = write(fd, p, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail(ErrorKind::kSystem, "{}: cannot be written: {}", path, std::strerror(errno));
-    p += n;
-    size -= static_cast<size_t>(n);
-  }
-}
-
 }  // namespace
 
 size_t size_of(DType type) {
@@ -215,32 +199,11 @@ void write_safetensors(const std::filesystem::path& path,
         header.size(), kMaxHeader);
   const uint64_t length = header.size();
 
-  // Two threads, or two processes, may write the same file.
-  static std::atomic<int> count{0};
-  const std::string temporary = fmt::format("{}.tmp.{}.{}", path.string(), getpid(), count++);
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0)
-    fail(ErrorKind::kSystem, "{}: cannot be created: {}", temporary, std::strerror(errno));
-  try {
-    write_all(fd, &length, 8, temporary);
-    write_all(fd, header.data(), header.size(), temporary);
-    for (const auto& [name, tensor] : tensors)
-      write_all(fd, tensor.data.data(), tensor.data.size(), temporary);
-    if (sync == Sync::kYes && fsync(fd) != 0)
-      fail(ErrorKind::kSystem, "{}: cannot be synced: {}", temporary, std::strerror(errno));
-  } catch (...) {
-    close(fd);
-    unlink(temporary.c_str());
-    throw;
-  }
-  close(fd);
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) {
-    unlink(temporary.c_str());
-    fail(ErrorKind::kSystem, "{}: cannot be renamed into place: {}", path.string(),
-         error.message());
-  }
+  AtomicFile file(path);
+  file.write(&length, 8);
+  file.write(header.data(), header.size());
+  for (const auto& [name, tensor] : tensors) file.write(tensor.data.data(), tensor.data.size());
+  file.commit(sync);
 }
 
 }  // namespace egc

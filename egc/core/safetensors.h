@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/atomic_file.h"
 #include "egc/core/mapped_file.h"
 
 namespace egc {
@@ -45,9 +46,7 @@ class SafetensorsFile {
   std::map<std::string, TensorView> tensors_;
 };
 
-// Writes to a temporary name beside `path`, syncs, renames: never a half-written file. What can be
-// made again (a cache with a checksum) need not wait for the disk.
-enum class Sync { kYes, kNo };
+// Never a half-written file (atomic_file.h).
 void write_safetensors(const std::filesystem::path& path,
                        const std::map<std::string, TensorView>& tensors,
                        const std::map<std::string, std::string>& metadata = {},

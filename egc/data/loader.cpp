@@ -23,7 +23,10 @@ Loader::Loader(const GraphStore& store, std::span<const int64_t> ids, const Load
 }
 
 int64_t Loader::num_batches() const {
-  return (static_cast<int64_t>(ids_.size()) + options_.batch_size - 1) / options_.batch_size;
+  const auto size = static_cast<int64_t>(ids_.size());
+  const int64_t whole = size / options_.batch_size;
+  const int64_t rest = size % options_.batch_size;
+  return rest == 0 || (whole > 0 && rest < options_.least) ? whole : whole + 1;
 }
 
 void Loader::begin(int64_t epoch, int64_t first_batch) {
@@ -42,8 +45,9 @@ std::optional<GraphBatch> Loader::next() { return producer_ ? producer_->next() 
 std::optional<GraphBatch> Loader::make() {
   if (at_ >= num_batches()) return std::nullopt;
   const int64_t begin = at_ * options_.batch_size;
-  const int64_t size = std::min(options_.batch_size, static_cast<int64_t>(order_.size()) - begin);
   ++at_;
+  const auto all = static_cast<int64_t>(order_.size());
+  const int64_t size = at_ == num_batches() ? all - begin : options_.batch_size;
   GraphBatch batch = store_.batch(
       std::span(order_).subspan(static_cast<size_t>(begin), static_cast<size_t>(size)));
   // What the layers derive from a graph on first use, while nobody waits for it.

@@ -17,6 +17,8 @@ struct LoaderOptions {
   bool shuffle = true;
   uint64_t seed = 0;
   int prefetch = 2;  // batches ahead; 0: made when asked for
+  // A last batch of fewer joins the one before: batch norm cannot train on one graph.
+  int64_t least = 1;
 };
 
 class Loader {

@@ -1,9 +1,7 @@
 #include "egc/models/model_config.h"
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
@@ -208,22 +206,6 @@ std::string to_json(const ModelConfig& config) {
   ModelConfig copy = config;  // the list of fields is one for reading and writing
   visit(writer, copy);
   return writer.json.dump();
-}
-
-ModelConfig read_model_config(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail(ErrorKind::kUsage, "{}: the file cannot be opened", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  const Json root = parse_json<Json>(text.str(), path, ErrorKind::kUsage);
-  Reader reader(root, path);
-  Json model;
-  Json other;
-  if (!reader.read("model", model)) reader.fail_at("model", "is missing");
-  reader.read("dataset", other);  // for training
-  reader.read("train", other);
-  reader.refuse_unknown();
-  return from_json(model, path + ": model");
 }
 
 void check_config(const ModelConfig& c) {

@@ -76,9 +76,6 @@ struct ModelConfig {
 ModelConfig parse_model_config(const std::string& json_text, const std::string& where);
 std::string to_json(const ModelConfig& config);
 
-// The "model" of a file configs/<dataset>/<model>.json.
-ModelConfig read_model_config(const std::string& path);
-
 // Throws unless the numbers make sense together. Parsing does it; code that fills a config by hand
 // may.
 void check_config(const ModelConfig& config);

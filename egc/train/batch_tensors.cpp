@@ -19,6 +19,7 @@ BatchTensors to_tensors(data::GraphBatch batch, Task task) {
   BatchTensors out;
   out.input.graph = owner->graphs.graph;
   out.input.first_node = owner->graphs.first_node;
+  out.ids = owner->ids;
   const int64_t nodes = owner->graphs.graph.num_targets();
   if (!owner->floats.empty())
     out.input.x = borrow(owner, owner->floats, {nodes, owner->columns}, at::kFloat);

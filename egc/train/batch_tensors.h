@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <vector>
 
 #include "egc/data/graph_store.h"
 #include "egc/models/network.h"
@@ -13,8 +14,9 @@ namespace egc::train {
 struct BatchTensors {
   models::ModelInput input;
   // What the loss compares with: values [rows, targets], classes [rows], or tokens [graphs,
-  // length].
+  // length]. NaN and -1: no label, or none of the part of the split that is asked for.
   at::Tensor target;
+  std::vector<int64_t> ids;  // which graphs; empty for one large graph
 };
 
 // The tensors keep the batch alive.

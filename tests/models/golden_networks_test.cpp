@@ -18,6 +18,7 @@
 #include "egc/kernels/target.h"
 #include "egc/models/foreign_state.h"
 #include "egc/models/network.h"
+#include "egc/train/run_config.h"
 #include "egc/nn/pna_conv.h"
 #include "tests/nn/golden_files.h"
 
@@ -39,7 +40,7 @@ ModelConfig config_of(const std::map<std::string, std::string>& meta) {
       activation = name;
       model.resize(at);
     }
-  ModelConfig c = models::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/" +
+  ModelConfig c = train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/" +
                                             meta.at("task") + "/" + model + ".json");
   c.dropout = 0;
   if (!activation.empty()) c.activation = nn::parse_weight_activation(activation);

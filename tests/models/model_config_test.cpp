@@ -1,5 +1,6 @@
 // Configurations: every field survives JSON, and what makes no sense is refused with a reason.
 #include "egc/models/model_config.h"
+#include "egc/train/run_config.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,6 @@ using models::DropoutAt;
 using models::Encoder;
 using models::ModelConfig;
 using models::parse_model_config;
-using models::read_model_config;
 using models::Readout;
 using models::Task;
 using models::to_json;
@@ -522,8 +522,8 @@ class ModelConfigFile : public ::testing::Test {
   void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
 
   void expect_refused(std::initializer_list<std::string> parts) const {
-    expect_error(ErrorKind::kUsage, parts, [&] { read_model_config(path_); });
-    expect_error(ErrorKind::kUsage, {path_}, [&] { read_model_config(path_); });
+    expect_error(ErrorKind::kUsage, parts, [&] { train::read_model_config(path_); });
+    expect_error(ErrorKind::kUsage, {path_}, [&] { train::read_model_config(path_); });
   }
 
   std::string directory_;
@@ -533,14 +533,14 @@ class ModelConfigFile : public ::testing::Test {
 TEST_F(ModelConfigFile, TheModelOfAFileIsRead) {
   for (const ModelConfig& c : {on_graphs(), hetero()}) {
     write(R"({"dataset":"zinc","train":{"lr":1},"model":)" + to_json(c) + "}");
-    EXPECT_EQ(read_model_config(path_), c);
+    EXPECT_EQ(train::read_model_config(path_), c);
     write("{\"model\":" + to_json(c) + "}\n");
-    EXPECT_EQ(read_model_config(path_), c);
+    EXPECT_EQ(train::read_model_config(path_), c);
   }
 }
 
 TEST_F(ModelConfigFile, AShippedOneIsRead) {
-  const ModelConfig c = read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
+  const ModelConfig c = train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
   EXPECT_EQ(c.task, Task::kNodeClassificationHetero);
   EXPECT_EQ(c.aggregators, (AggregatorSet{Aggregator::kMean, Aggregator::kMax}));
   EXPECT_EQ(c.schema.relations.at(3),
@@ -551,7 +551,7 @@ TEST_F(ModelConfigFile, AShippedOneIsRead) {
 TEST_F(ModelConfigFile, AMissingFileIsNamed) { expect_refused({"cannot be opened"}); }
 
 TEST_F(ModelConfigFile, ADirectoryIsRefused) {
-  expect_error(ErrorKind::kUsage, {directory_}, [&] { read_model_config(directory_); });
+  expect_error(ErrorKind::kUsage, {directory_}, [&] { train::read_model_config(directory_); });
 }
 
 TEST_F(ModelConfigFile, BadTextIsNamed) {

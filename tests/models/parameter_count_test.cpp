@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "egc/models/network.h"
+#include "egc/train/run_config.h"
 
 namespace egc {
 namespace {
@@ -31,7 +32,7 @@ constexpr Released kReleased[] = {
 TEST(Configs, ParameterCounts) {
   for (const Released& r : kReleased) {
     const auto config =
-        models::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/" + r.config + ".json");
+        train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/" + r.config + ".json");
     EXPECT_EQ(models::make_network(config)->num_parameters(), r.parameters) << r.config;
   }
 }
@@ -41,7 +42,7 @@ TEST(Configs, AllOfThemParseAndComeBackTheSame) {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(std::string(EGC_SOURCE_DIR) + "/configs")) {
     if (entry.path().extension() != ".json") continue;
-    const auto config = models::read_model_config(entry.path().string());
+    const auto config = train::read_model_config(entry.path().string());
     EXPECT_EQ(models::parse_model_config(models::to_json(config), "again"), config) << entry.path();
     ++count;
   }

@@ -1,0 +1,73 @@
+// From flags, a configuration file and the dataset to run directories with complete configurations.
+#include "cli/torch/module.h"
+#include "egc/core/error.h"
+#include "egc/core/parallel.h"
+#include "egc/data/cache.h"
+#include "egc/kernels/target.h"
+#include "egc/train/default_config.h"
+#include "egc/train/run_directory.h"
+
+namespace egc::cli {
+namespace {
+
+template <class To, class From>
+void override_with(To& to, const std::optional<From>& given) {
+  if (given) to = *given;
+}
+
+train::RunConfig resolve(const data::Dataset& dataset, const TrainFlags& f) {
+  train::RunConfig run;
+  if (!f.config.empty()) {
+    run = train::read_run_config(f.config);
+    check(f.model.empty() || f.model == run.model.model, "{} configures {}, --model asks for {}",
+          f.config, run.model.model, f.model);
+  } else {
+    check(!f.model.empty(), "--model or --config is needed");
+    run.model = train::default_config(dataset, f.model);
+  }
+  run.dataset = f.dataset;
+  models::ModelConfig& m = run.model;
+  override_with(m.hidden, f.hidden);
+  override_with(m.layers, f.layers);
+  override_with(m.heads, f.heads);
+  override_with(m.bases, f.bases);
+  override_with(m.dropout, f.dropout);
+  if (!f.aggregators.empty()) m.aggregators = parse_aggregators(f.aggregators);
+  if (f.self_loops) m.self_loops = parse_self_loops(*f.self_loops);
+  if (f.activation) m.activation = nn::parse_weight_activation(*f.activation);
+  const auto& at = m.dropout_at;
+  if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)
+    m.dropout_at.activation = true;
+  train::TrainConfig& t = run.train;
+  override_with(t.lr, f.lr);
+  override_with(t.wd, f.wd);
+  override_with(t.lr_factor, f.lr_factor);
+  override_with(t.min_lr, f.min_lr);
+  override_with(t.clip, f.clip);
+  override_with(t.batch, f.batch);
+  override_with(t.epochs, f.epochs);
+  override_with(t.early_stop, f.patience);
+  override_with(t.lr_patience, f.lr_patience);
+  override_with(t.watch, f.watch);
+  override_with(t.split, f.split);
+  models::check_config(m);
+  train::check_config(t);
+  return run;
+}
+
+}  // namespace
+
+void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
+                 const std::vector<RunToCreate>& runs) {
+  train::RunConfig config = resolve(dataset, flags);
+  dataset.split(config.train.split);
+  train::check_fits(config.model, dataset);
+  train::RunAbout about{EGC_VERSION, kernels::available_targets().front(), num_threads(),
+                        data::dataset_checksum(dataset)};
+  for (const RunToCreate& run : runs) {
+    config.seed = run.seed;
+    train::RunDirectory::create(run.directory).write_config(config, about);
+  }
+}
+
+}  // namespace egc::cli

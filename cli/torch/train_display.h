@@ -1,0 +1,34 @@
+// What a person, or a program, sees of a run while it goes on.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "cli/torch_module.h"
+#include "egc/train/run.h"
+
+namespace egc::cli {
+
+class TrainDisplay : public train::RunObserver {
+ public:
+  explicit TrainDisplay(const TrainOptions& options) : options_(options) {}
+  ~TrainDisplay() override;
+
+  void on_start(train::Trainer& trainer) override;
+  bool on_step(const train::Trainer::Step& step) override;
+  void on_epoch(const train::EpochRecord& record, bool best) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void draw(const train::Trainer::Step& step);
+
+  TrainOptions options_;
+  const train::Trainer* trainer_ = nullptr;
+  int64_t items_ = 0;       // of an epoch: graphs, or nodes
+  double epoch_before_ = 0;  // epochs done when the display began, for the time left
+  Clock::time_point began_;
+  Clock::time_point drawn_;
+  bool bar_is_there_ = false;
+};
+
+}  // namespace egc::cli

@@ -1,0 +1,74 @@
+#include "egc/core/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "egc/core/error.h"
+
+namespace egc {
+namespace {
+
+[[noreturn]] void fail_with_errno(const std::string& path, const char* what) {
+  fail(ErrorKind::kSystem, "{}: cannot be {}: {}", path, what, std::strerror(errno));
+}
+
+// A rename is on the disk when its directory is. Some file systems cannot sync a directory.
+void sync_directory(const std::filesystem::path& path) {
+  const std::string dir = path.has_parent_path() ? path.parent_path().string() : ".";
+  const int fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) fail_with_errno(dir, "opened");
+  const bool fine = fsync(fd) == 0 || errno == EINVAL;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  if (!fine) fail_with_errno(dir, "synced");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  // Two threads, or two processes, may write the same file.
+  static std::atomic<int> count{0};
+  temporary_ = fmt::format("{}.tmp.{}.{}", path_.string(), getpid(), count++);
+  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd_ < 0) fail_with_errno(temporary_, "created");
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  close(fd_);
+  unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = ::write(fd_, at, std::min<size_t>(bytes, 1 << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with_errno(temporary_, "written");
+    at += n;
+    bytes -= static_cast<size_t>(n);
+  }
+}
+
+void AtomicFile::commit(Sync sync) {
+  if (sync == Sync::kYes && fsync(fd_) != 0) fail_with_errno(temporary_, "synced");
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail_with_errno(path_.string(), "renamed into place");
+  close(fd_);
+  fd_ = -1;
+  if (sync == Sync::kYes) sync_directory(path_);
+}
+
+void write_whole_file(const std::filesystem::path& path, std::string_view text, Sync sync) {
+  AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.commit(sync);
+}
+
+}  // namespace egc

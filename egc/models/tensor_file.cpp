@@ -1,0 +1,86 @@
+#include "egc/models/tensor_file.h"
+
+#include <ATen/ATen.h>
+#include <zlib.h>
+
+#include "egc/core/error.h"
+
+namespace egc::models {
+namespace {
+
+// Of names, types, shapes and bytes of all tensors, and of all metadata but the checksum itself.
+std::string checksum(const std::map<std::string, TensorView>& tensors, const Metadata& metadata) {
+  uLong crc = crc32_z(0, nullptr, 0);
+  const auto add = [&crc](const void* data, size_t bytes) {
+    // The length too, so that bytes cannot move from one item to the next.
+    const uint64_t length = bytes;
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(&length), sizeof(length));
+    if (bytes > 0) crc = crc32_z(crc, static_cast<const Bytef*>(data), bytes);
+  };
+  for (const auto& [name, view] : tensors) {
+    add(name.data(), name.size());
+    add(name_of(view.dtype).data(), name_of(view.dtype).size());
+    add(view.shape.data(), view.shape.size() * sizeof(int64_t));
+    add(view.data.data(), view.data.size());
+  }
+  for (const auto& [key, value] : metadata) {
+    if (key == "checksum") continue;
+    add(key.data(), key.size());
+    add(value.data(), value.size());
+  }
+  return fmt::format("crc32:{:08x}", crc);
+}
+
+DType file_type(const at::Tensor& t, const std::string& name) {
+  switch (t.scalar_type()) {
+    case at::kFloat:
+      return DType::kF32;
+    case at::kDouble:
+      return DType::kF64;
+    case at::kLong:
+      return DType::kI64;
+    default:
+      fail(ErrorKind::kUsage, "tensor file: \"{}\" must be float32, float64 or int64, got {}", name,
+           c10::toString(t.scalar_type()));
+  }
+}
+
+}  // namespace
+
+void write_tensor_file(const std::filesystem::path& path, const std::string& format,
+                       const nn::State& tensors, Metadata metadata) {
+  for (const char* own : {"format", "checksum"})
+    check(!metadata.contains(own), "tensor file: \"{}\" is no free name for metadata", own);
+  std::map<std::string, at::Tensor> kept;  // what the views point into
+  std::map<std::string, TensorView> views;
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor& t = kept[name] = tensor.cpu().contiguous();
+    views[name] = {file_type(t, name),
+                   t.sizes().vec(),
+                   {static_cast<const std::byte*>(t.data_ptr()), t.nbytes()}};
+  }
+  metadata["format"] = format;
+  metadata["checksum"] = checksum(views, metadata);
+  write_safetensors(path, views, metadata);
+}
+
+SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::string& format,
+                                 const char* what) {
+  SafetensorsFile file(path);
+  const Metadata& metadata = file.metadata();
+  const auto expect = [&](bool ok, const std::string& sentence) {
+    if (!ok) fail(ErrorKind::kModel, "{}: {}", path.string(), sentence);
+  };
+  for (const char* key : {"format", "checksum"})
+    expect(metadata.contains(key),
+           fmt::format("no {} of this program: the metadata has no \"{}\"", what, key));
+  expect(metadata.at("format") == format,
+         fmt::format("expected the format {}, got {}", format, metadata.at("format")));
+  const std::string sum = checksum(file.tensors(), metadata);
+  expect(metadata.at("checksum") == sum,
+         fmt::format("the file is damaged: its checksum is {}, expected {}", sum,
+                     metadata.at("checksum")));
+  return file;
+}
+
+}  // namespace egc::models

@@ -1,0 +1,23 @@
+// Named tensors in a safetensors file of one of our formats, with a checksum over everything.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "egc/core/safetensors.h"
+#include "egc/nn/state.h"
+
+namespace egc::models {
+
+using Metadata = std::map<std::string, std::string>;
+
+// Never a half-written file. The metadata must not use the names format and checksum.
+void write_tensor_file(const std::filesystem::path& path, const std::string& format,
+                       const nn::State& tensors, Metadata metadata);
+
+// Throws kModel unless it is a whole file of that format. `what` names its kind: "model".
+SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::string& format,
+                                 const char* what);
+
+}  // namespace egc::models

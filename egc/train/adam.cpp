@@ -1,0 +1,106 @@
+#include "egc/train/adam.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "egc/core/error.h"
+#include "egc/core/parallel.h"
+
+namespace egc::train {
+namespace {
+
+constexpr int64_t kBlock = 1 << 15;  // elements of a task
+
+}  // namespace
+
+struct Adam::Block {
+  int64_t parameter;
+  int64_t begin;     // within the parameter
+  int64_t size;
+  int64_t position;  // within the moments
+};
+
+Adam::Adam(std::vector<at::Tensor> parameters, const AdamOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  int64_t elements = 0;
+  for (const at::Tensor& p : parameters_) {
+    check(p.scalar_type() == at::kFloat && p.is_contiguous() && p.device().is_cpu(),
+          "adam: parameters must be contiguous float32 on the CPU");
+    elements += p.numel();
+  }
+  mean_ = at::zeros({elements}, at::kFloat);
+  square_ = at::zeros({elements}, at::kFloat);
+}
+
+// Sums of each parameter in double, one after the other: the same for any number of threads.
+double Adam::clip_scale() const {
+  if (options_.clip == 0) return 1;
+  double sum = 0;
+  for (const at::Tensor& p : parameters_) {
+    if (!p.grad().defined()) continue;
+    const at::Tensor gradient = p.grad().contiguous();
+    for (const float g : at::ArrayRef<float>(gradient.data_ptr<float>(), gradient.numel()))
+      sum += static_cast<double>(g) * g;
+  }
+  const double norm = std::sqrt(sum);
+  return norm > options_.clip ? options_.clip / (norm + 1e-6) : 1;
+}
+
+void Adam::step(double lr) {
+  ++steps_;
+  const auto scale = static_cast<float>(clip_scale());
+  std::vector<at::Tensor> gradients;
+  std::vector<Block> blocks;
+  int64_t position = 0;
+  for (size_t k = 0; k < parameters_.size(); ++k) {
+    const at::Tensor& p = parameters_[k];
+    const at::Tensor& g = p.grad();
+    gradients.push_back(g.defined() ? g.contiguous() : g);
+    for (int64_t at = 0; g.defined() && at < p.numel(); at += kBlock)
+      blocks.push_back({static_cast<int64_t>(k), at, std::min(kBlock, p.numel() - at),
+                        position + at});
+    position += p.numel();
+  }
+  const auto beta1 = static_cast<float>(options_.beta1);
+  const auto beta2 = static_cast<float>(options_.beta2);
+  const auto eps = static_cast<float>(options_.eps);
+  const auto wd = static_cast<float>(options_.wd);
+  const auto size = static_cast<float>(
+      lr / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
+  const auto root = static_cast<float>(
+      std::sqrt(1 - std::pow(options_.beta2, static_cast<double>(steps_))));
+  parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t task) {
+    const Block& block = blocks[static_cast<size_t>(task)];
+    const auto k = static_cast<size_t>(block.parameter);
+    float* __restrict p = parameters_[k].data_ptr<float>() + block.begin;
+    const float* __restrict g = gradients[k].data_ptr<float>() + block.begin;
+    float* __restrict m = mean_.data_ptr<float>() + block.position;
+    float* __restrict v = square_.data_ptr<float>() + block.position;
+    for (int64_t i = 0; i < block.size; ++i) {
+      const float gradient = scale * g[i] + wd * p[i];
+      m[i] = beta1 * m[i] + (1 - beta1) * gradient;
+      v[i] = beta2 * v[i] + (1 - beta2) * gradient * gradient;
+      p[i] -= size * m[i] / (std::sqrt(v[i]) / root + eps);
+    }
+  });
+  for (at::Tensor& p : parameters_) p.mutable_grad().reset();
+}
+
+nn::State Adam::state() const {
+  return {{"mean", mean_}, {"square", square_}, {"steps", at::full({}, steps_, at::kLong)}};
+}
+
+void Adam::load(const nn::State& state) {
+  for (const char* name : {"mean", "square", "steps"})
+    if (!state.contains(name)) fail(ErrorKind::kModel, "adam: the state has no \"{}\"", name);
+  for (const char* name : {"mean", "square"})
+    if (state.at(name).sizes() != mean_.sizes() || state.at(name).scalar_type() != at::kFloat)
+      fail(ErrorKind::kModel, "adam: \"{}\" must have {} float32 values", name, mean_.numel());
+  mean_ = state.at("mean").clone();
+  square_ = state.at("square").clone();
+  steps_ = state.at("steps").item<int64_t>();
+}
+
+}  // namespace egc::train

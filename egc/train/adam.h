@@ -1,0 +1,46 @@
+// Adam (Kingma and Ba, ICLR 2015) over all parameters of a network in one pass each step. Weight
+// decay is L2: added to the gradient.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "egc/nn/state.h"
+
+namespace egc::train {
+
+struct AdamOptions {
+  double wd = 0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double clip = 0;  // most norm of all gradients together; 0: no limit
+};
+
+class Adam {
+ public:
+  // float32 parameters, contiguous, on the CPU.
+  Adam(std::vector<at::Tensor> parameters, const AdamOptions& options);
+
+  // Takes the gradients away, so that the next backward pass hands over its own buffers instead of
+  // adding to these. A parameter without a gradient stays as it is.
+  void step(double lr);
+
+  // Both moments of all parameters and the number of steps: for checkpoints.
+  nn::State state() const;
+  void load(const nn::State& state);
+
+ private:
+  struct Block;  // a stretch of one parameter
+  double clip_scale() const;
+
+  std::vector<at::Tensor> parameters_;
+  AdamOptions options_;
+  at::Tensor mean_;    // of gradients; all parameters one after the other
+  at::Tensor square_;  // of their squares
+  int64_t steps_ = 0;
+};
+
+}  // namespace egc::train

@@ -1,0 +1,56 @@
+// Scores of a network over a part of a split.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "egc/models/network.h"
+#include "egc/train/task_data.h"
+
+namespace egc::train {
+
+inline bool higher_is_better(data::Metric metric) { return metric != data::Metric::kMae; }
+
+// What a network said of labelled items, beside the truth; the metric needs all of them.
+class Predictions {
+ public:
+  // `data` must outlive it.
+  explicit Predictions(const TaskData& data) : data_(data) {}
+
+  void add(const at::Tensor& output, const BatchTensors& batch);
+  double score() const;
+  int64_t size() const;  // labelled items
+
+  // Rows are true classes, columns predicted ones, with counts; empty for tasks without classes.
+  std::vector<std::vector<int64_t>> confusion() const;
+  // predicted - true of a regression's labelled values.
+  std::vector<float> errors() const;
+
+ private:
+  const TaskData& data_;
+  std::vector<float> values_;  // regression and binary tasks: [items, targets]
+  std::vector<float> value_labels_;
+  std::vector<int64_t> classes_;  // the rest; sequences: [graphs, length]
+  std::vector<int64_t> class_labels_;
+  std::vector<std::vector<int64_t>> words_;  // sequences
+  std::unordered_map<std::string, int64_t> word_numbers_;
+};
+
+struct Evaluation {
+  double loss = 0;
+  double score = 0;
+};
+
+// In evaluation mode, without gradients; the network's mode is as before afterwards.
+Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
+                         double* loss = nullptr);
+Evaluation evaluate(models::Network& network, const TaskData& data, Part part, int64_t batch);
+
+// The loss of a batch as this dataset is trained: balanced where every class counts the same.
+at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target);
+// How many items that loss is the mean of.
+double labelled_items(Task task, const at::Tensor& target);
+
+}  // namespace egc::train

@@ -1,0 +1,56 @@
+// How far a run is, and what it decides by: learning rate on plateaus, the best epoch, early
+// stopping. Plain numbers; a checkpoint keeps them as JSON, exactly.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "egc/train/run_config.h"
+
+namespace egc::train {
+
+struct EpochRecord {
+  int64_t epoch = 0;  // from 1
+  double train_loss = 0;
+  double valid_loss = 0;
+  double valid = 0;  // the metric; NaN where it is not defined
+  double lr = 0;     // that the epoch was trained with
+  double seconds = 0;
+};
+
+struct Progress {
+  // Batches taken of the epoch after the last in `history`, and their losses.
+  int64_t batches = 0;
+  double loss_sum = 0;   // of the batches' mean losses, each times its items
+  double loss_items = 0;
+  double seconds = 0;    // of these batches
+
+  double lr = 0;
+  double plateau_best = 0;  // the learning rate's own idea of the best: gains below 1e-4 are none
+  int64_t plateau_bad = 0;  // epochs without such a gain
+  int64_t best_epoch = 0;   // 0: none yet
+  double best = 0;          // the watched value then
+  bool stopped = false;     // early
+
+  std::vector<EpochRecord> history;
+
+  int64_t epochs_done() const { return static_cast<int64_t>(history.size()); }
+};
+
+// After an epoch: appends the record and decides. `watched` is what validation is judged by. True
+// where the epoch is the best so far.
+bool finish_epoch(Progress& progress, const TrainConfig& config, const EpochRecord& record,
+                  double watched, bool higher_is_better);
+
+bool is_finished(const Progress& progress, const TrainConfig& config);
+
+std::string to_json(const Progress& progress);
+// Throws kModel with `where`.
+Progress parse_progress(const std::string& json_text, const std::string& where);
+
+// One epoch as the line of metrics.jsonl.
+std::string to_json(const EpochRecord& record, uint64_t seed);
+
+}  // namespace egc::train

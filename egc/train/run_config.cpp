@@ -1,0 +1,97 @@
+#include "egc/train/run_config.h"
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "egc/core/error.h"
+#include "egc/core/json_fields.h"
+#include "egc/core/json_parse.h"
+
+namespace egc::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The one list of fields: reading and writing both go over it.
+template <class Visitor, class Config>
+void visit(Visitor&& v, Config& c) {
+  v("lr", c.lr);
+  v("wd", c.wd);
+  v("batch", c.batch);
+  v("epochs", c.epochs);
+  v("early_stop", c.early_stop);
+  v("lr_factor", c.lr_factor);
+  v("lr_patience", c.lr_patience);
+  v("min_lr", c.min_lr);
+  v("watch", c.watch);
+  v("clip", c.clip);
+  v("split", c.split);
+}
+
+}  // namespace
+
+TrainConfig parse_train_config(const std::string& json_text, const std::string& where) {
+  const Json json = parse_json<Json>(json_text, where, ErrorKind::kUsage);
+  TrainConfig config;
+  JsonReader reader(json, where);
+  visit(reader, config);
+  reader.refuse_unknown();
+  try {
+    check_config(config);
+  } catch (const Error& e) {
+    fail(e.kind(), "{}: {}", where, e.what());
+  }
+  return config;
+}
+
+std::string to_json(const TrainConfig& config) {
+  Json json = Json::object();
+  visit([&](const char* key, const auto& value) { json[key] = value; }, config);
+  return json.dump();
+}
+
+void check_config(const TrainConfig& c) {
+  const auto positive = [](const char* name, double value) {
+    check(value > 0 && std::isfinite(value), "{} must be positive, got {}", name, value);
+  };
+  const auto not_negative = [](const char* name, double value) {
+    check(value >= 0 && std::isfinite(value), "{} must not be negative, got {}", name, value);
+  };
+  positive("lr", c.lr);
+  not_negative("wd", c.wd);
+  check(c.batch >= 1, "batch must be at least 1, got {}", c.batch);
+  check(c.epochs >= 1, "epochs must be at least 1, got {}", c.epochs);
+  check(c.early_stop >= 0, "early_stop must not be negative, got {}", c.early_stop);
+  check(c.lr_factor > 0 && c.lr_factor <= 1, "lr_factor must be in (0, 1], got {}", c.lr_factor);
+  check(c.lr_patience >= 0, "lr_patience must not be negative, got {}", c.lr_patience);
+  not_negative("min_lr", c.min_lr);
+  not_negative("clip", c.clip);
+}
+
+RunConfig read_run_config(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) fail(ErrorKind::kUsage, "{}: the file cannot be opened", path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  const Json root = parse_json<Json>(text.str(), path, ErrorKind::kUsage);
+  JsonReader reader(root, path);
+  RunConfig run;
+  Json model;
+  Json train;
+  Json about;
+  int64_t seed = 0;
+  if (!reader.read("model", model)) reader.fail_at("model", "is missing");
+  reader.read("dataset", run.dataset);
+  if (reader.read("train", train))
+    run.train = parse_train_config(train.dump(), path + ": train");
+  reader.read("seed", seed);
+  reader.read("about", about);  // what a run says of itself: version, machine, checksum
+  reader.refuse_unknown();
+  run.seed = static_cast<uint64_t>(seed);
+  run.model = models::parse_model_config(model.dump(), path + ": model");
+  return run;
+}
+
+}  // namespace egc::train

@@ -1,0 +1,45 @@
+// What a training run is: the network and how it is trained, as one JSON file. The files of
+// configs/ and the config.json of a run have this form, so either can start a run again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "egc/models/model_config.h"
+
+namespace egc::train {
+
+struct TrainConfig {
+  double lr = 1e-3;
+  double wd = 0;            // Adam's own L2: added to the gradient
+  int64_t batch = 64;       // graphs; one large graph is always trained whole
+  int64_t epochs = 200;     // at most
+  int64_t early_stop = 20;  // epochs without improvement; 0: never
+  double lr_factor = 0.5;   // the learning rate is multiplied by it after lr_patience epochs
+  int64_t lr_patience = 10;
+  double min_lr = 1e-5;
+  std::string watch;  // what validation is judged by: "loss" or the dataset's metric (empty)
+  double clip = 0;    // most norm of all gradients together; 0: no limit
+  std::string split;  // of the dataset; empty: its first
+
+  bool operator==(const TrainConfig&) const = default;
+};
+
+TrainConfig parse_train_config(const std::string& json_text, const std::string& where);
+std::string to_json(const TrainConfig& config);
+// Throws kUsage unless the numbers make sense.
+void check_config(const TrainConfig& config);
+
+struct RunConfig {
+  std::string dataset;  // may be empty
+  models::ModelConfig model;
+  TrainConfig train;
+  uint64_t seed = 0;
+};
+
+RunConfig read_run_config(const std::string& path);
+inline models::ModelConfig read_model_config(const std::string& path) {
+  return read_run_config(path).model;
+}
+
+}  // namespace egc::train

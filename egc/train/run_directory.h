@@ -1,0 +1,50 @@
+// The files of a run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "egc/train/progress.h"
+#include "egc/train/run_config.h"
+
+namespace egc::train {
+
+// What config.json tells beside the configuration.
+struct RunAbout {
+  std::string version;
+  std::string instruction_set;
+  int threads = 0;
+  std::string dataset_checksum;
+};
+
+class RunDirectory {
+ public:
+  // A new one, which must not exist or be empty; refuses with what is there.
+  static RunDirectory create(const std::filesystem::path& path);
+  // One that a run began in.
+  static RunDirectory open(const std::filesystem::path& path);
+  ~RunDirectory();
+  RunDirectory(RunDirectory&& other) noexcept;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const { return path_ / "config.json"; }
+  std::filesystem::path checkpoint() const { return path_ / "last.ckpt"; }
+  std::filesystem::path model() const { return path_ / "best.safetensors"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path report() const { return path_ / "report.html"; }
+
+  void write_config(const RunConfig& config, const RunAbout& about) const;
+
+ private:
+  explicit RunDirectory(std::filesystem::path path);
+
+  std::filesystem::path path_;
+  int lock_ = -1;  // held while a process works here; the system lets go of it whatever happens
+};
+
+// The checksum of the dataset that a run was begun with.
+std::string dataset_checksum_of(const std::filesystem::path& config);
+
+}  // namespace egc::train

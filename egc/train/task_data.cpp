@@ -1,0 +1,172 @@
+#include "egc/train/task_data.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <vector>
+
+#include "egc/core/error.h"
+#include "egc/data/loader.h"
+#include "egc/data/splits.h"
+#include "egc/data/training_edges.h"
+
+namespace egc::train {
+namespace {
+
+class GraphBatches : public BatchStream {
+ public:
+  GraphBatches(const data::GraphStore& store, std::span<const int64_t> ids,
+               const data::LoaderOptions& options)
+      : task_(store.dataset().info.task), loader_(store, ids, options) {}
+
+  int64_t num_batches() const override { return loader_.num_batches(); }
+  void begin(int64_t epoch, int64_t first_batch) override { loader_.begin(epoch, first_batch); }
+  std::optional<BatchTensors> next() override {
+    auto batch = loader_.next();
+    if (!batch) return std::nullopt;
+    return to_tensors(*std::move(batch), task_);
+  }
+
+ private:
+  Task task_;
+  data::Loader loader_;
+};
+
+class WholeGraph : public BatchStream {
+ public:
+  explicit WholeGraph(BatchTensors whole) : whole_(std::move(whole)) {}
+
+  int64_t num_batches() const override { return 1; }
+  void begin(int64_t /*epoch*/, int64_t first_batch) override { done_ = first_batch > 0; }
+  std::optional<BatchTensors> next() override {
+    if (std::exchange(done_, true)) return std::nullopt;
+    return whole_;
+  }
+
+ private:
+  BatchTensors whole_;
+  bool done_ = true;
+};
+
+models::ModelInput hetero_input(const data::Dataset& d) {
+  models::ModelInput input;
+  input.hetero = data::training_hetero_graph(d);
+  for (const data::Features& x : d.hetero.features) {
+    check(x.categories.empty(), "{}: features of a heterogeneous graph must be floats",
+          d.info.name);
+    input.hetero_x.emplace_back();
+    if (x.empty()) continue;
+    // The dataset's own memory, which this process only reads.
+    input.hetero_x.back() = at::from_blob(const_cast<float*>(x.floats.values.span().data()),
+                                          {x.rows(), x.columns()}, at::kFloat);
+  }
+  return input;
+}
+
+models::ModelInput whole_input(const data::Dataset& d) {
+  if (!d.hetero.empty()) return hetero_input(d);
+  const data::GraphStore store(d);
+  const int64_t first = 0;
+  return to_tensors(store.batch({&first, 1}), d.info.task).input;
+}
+
+data::Split with_valid(const data::Dataset& dataset, const std::string& name) {
+  const data::Split& split = dataset.split(name);
+  constexpr double kFraction = 0.1;
+  constexpr uint64_t kSeed = 0;  // of the dataset, not of a run
+  return split.valid.empty() ? data::cut_valid(split, kFraction, kSeed) : split;
+}
+
+}  // namespace
+
+const NamedTable<Part>& parts() {
+  static const NamedTable<Part> table(
+      "part of a split", {{"train", Part::kTrain}, {"valid", Part::kValid}, {"test", Part::kTest}});
+  return table;
+}
+
+struct TaskData::Content {
+  data::Dataset dataset;
+  data::Split split;
+  data::TargetVocabulary vocabulary;
+  std::optional<data::GraphStore> store;  // of many graphs, or
+  models::ModelInput whole;               // one
+};
+
+TaskData::TaskData(const data::Dataset& dataset, const std::string& split, int64_t words,
+                   int64_t length)
+    : TaskData(dataset, split,
+               dataset.info.task == Task::kGraphSequence
+                   ? data::TargetVocabulary(dataset.labels.tokens,
+                                            with_valid(dataset, split).train.span(), words, length)
+                   : data::TargetVocabulary()) {}
+
+TaskData::TaskData(const data::Dataset& dataset, const std::string& split,
+                   data::TargetVocabulary vocabulary)
+    : content_(std::make_unique<Content>()) {
+  Content& c = *content_;
+  c.dataset = dataset;
+  c.split = with_valid(dataset, split);
+  c.vocabulary = std::move(vocabulary);
+  if (!dataset.hetero.empty() || dataset.splits_nodes())
+    c.whole = whole_input(dataset);
+  else
+    c.store.emplace(dataset, data::EdgeRules::of(dataset), c.vocabulary);
+}
+
+TaskData::~TaskData() = default;
+TaskData::TaskData(TaskData&&) noexcept = default;
+
+const data::Dataset& TaskData::dataset() const { return content_->dataset; }
+const data::TargetVocabulary& TaskData::vocabulary() const { return content_->vocabulary; }
+
+std::span<const int64_t> TaskData::ids(Part part) const {
+  const data::Split& split = content_->split;
+  return part == Part::kTrain   ? split.train.span()
+         : part == Part::kValid ? split.valid.span()
+                                : split.test.span();
+}
+
+double TaskData::mean_log_degree() const {
+  double sum = 0;
+  double nodes = 0;
+  const auto add = [&](const Csr& graph) {
+    const auto offsets = graph.offsets();
+    for (size_t i = 0; i + 1 < offsets.size(); ++i)
+      sum += std::log(static_cast<double>(offsets[i + 1] - offsets[i]) + 1);
+    nodes += static_cast<double>(graph.num_targets());
+  };
+  if (content_->store) {
+    for (const int64_t id : ids(Part::kTrain)) add(content_->store->batch({&id, 1}).graphs.graph);
+  } else {
+    add(content_->whole.graph);
+  }
+  return nodes > 0 ? sum / nodes : 0;
+}
+
+std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64_t seed) const {
+  if (!content_->store) return in_order(part, batch);
+  data::LoaderOptions options;
+  options.batch_size = batch;
+  options.seed = seed;
+  options.least = 2;
+  return std::make_unique<GraphBatches>(*content_->store, ids(part), options);
+}
+
+std::unique_ptr<BatchStream> TaskData::in_order(Part part, int64_t batch) const {
+  const Content& c = *content_;
+  if (c.store) {
+    data::LoaderOptions options;
+    options.batch_size = batch;
+    options.shuffle = false;
+    return std::make_unique<GraphBatches>(*c.store, ids(part), options);
+  }
+  const auto& classes = c.dataset.labels.classes;
+  BatchTensors whole;
+  whole.input = c.whole;
+  whole.target = at::full({classes.size()}, -1, at::kLong);
+  for (const int64_t i : ids(part)) whole.target.data_ptr<int64_t>()[i] = classes[i];
+  return std::make_unique<WholeGraph>(std::move(whole));
+}
+
+}  // namespace egc::train

@@ -1,0 +1,139 @@
+#include "egc/train/trainer.h"
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "egc/core/error.h"
+#include "egc/core/rng.h"
+#include "egc/train/default_config.h"
+
+namespace egc::train {
+namespace {
+
+constexpr const char* kPrefixes[] = {"network.", "best.", "adam."};
+
+// Dropout of a step draws from a generator that knows nothing of the steps before.
+void seed_step(uint64_t seed, int64_t epoch, int64_t batch) {
+  constexpr uint64_t kStream = 0x57E9;
+  const auto words = Rng(seed, (static_cast<uint64_t>(epoch) << 16) + kStream)
+                         .block(static_cast<uint64_t>(batch));
+  at::manual_seed((uint64_t{words[0]} << 32) | words[1]);
+}
+
+void copy_state(models::Network& to, const models::Network& from) {
+  const at::NoGradGuard no_grad;
+  const nn::State source = nn::state_of(from);
+  for (auto& [name, tensor] : nn::state_of(to)) tensor.copy_(source.at(name));
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Trainer::Trainer(const TaskData& data, const RunConfig& config) : data_(data), config_(config) {
+  check_config(config.train);
+  const data::DatasetInfo& info = data.dataset().info;
+  const std::string metric(data::metrics().name_of(info.metric));
+  const std::string& watch = config.train.watch;
+  check(watch.empty() || watch == "loss" || watch == metric,
+        "watch must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name, watch);
+  if (config_.model.model == "pna" && !config_.model.mean_log_degree)
+    config_.model.mean_log_degree = data.mean_log_degree();
+  check_fits(config_.model, data.dataset());
+  at::manual_seed(config.seed);
+  network_ = models::make_network(config_.model);
+  best_ = std::dynamic_pointer_cast<models::Network>(network_->clone());
+  best_->eval();
+  network_->train();
+  adam_ = std::make_unique<Adam>(network_->parameters(),
+                                 AdamOptions{.wd = config.train.wd, .clip = config.train.clip});
+  batches_ = data.shuffled(Part::kTrain, config.train.batch, config.seed);
+  progress_.lr = config.train.lr;
+}
+
+bool Trainer::run_epoch(const OnStep& on_step) {
+  const int64_t epoch = progress_.epochs_done() + 1;
+  const Task task = data_.dataset().info.task;
+  auto start = std::chrono::steady_clock::now();
+  Progress& p = progress_;
+  const double seconds_before = p.seconds;
+  batches_->begin(epoch, p.batches);
+  while (const auto batch = batches_->next()) {
+    seed_step(config_.seed, epoch, p.batches);
+    const at::Tensor loss = batch_loss(data_, network_->forward(batch->input), batch->target);
+    const double value = loss.item<double>();
+    const double items = labelled_items(task, batch->target);
+    if (!std::isfinite(value))
+      fail(ErrorKind::kVerification,
+           "training: the loss is {} in epoch {}, batch {} of {}; a lower learning rate than {} or "
+           "--clip may help",
+           value, epoch, p.batches + 1, batches_->num_batches(), p.lr);
+    if (items > 0) {
+      loss.backward();
+      adam_->step(p.lr);
+    }
+    ++p.batches;
+    p.loss_sum += value * items;
+    p.loss_items += items;
+    p.seconds = seconds_before + seconds_since(start);
+    const double mean = p.loss_items > 0 ? p.loss_sum / p.loss_items : 0;
+    if (on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean})) return false;
+  }
+  const Evaluation valid = evaluate(*network_, data_, Part::kValid, config_.train.batch);
+  EpochRecord record;
+  record.epoch = epoch;
+  record.train_loss = p.loss_items > 0 ? p.loss_sum / p.loss_items : 0;
+  record.valid_loss = valid.loss;
+  record.valid = valid.score;
+  record.lr = p.lr;
+  record.seconds = seconds_before + seconds_since(start);
+  const bool by_loss = config_.train.watch == "loss";
+  const double watched = by_loss ? valid.loss : valid.score;
+  const data::Metric metric = data_.dataset().info.metric;
+  if (std::isnan(watched))
+    fail(ErrorKind::kData,
+         "training: {} of the valid part is not defined{}",
+         by_loss ? "the loss" : data::metrics().name_of(metric),
+         by_loss || !std::isfinite(valid.loss)
+             ? ": the network gives no numbers there"
+             : ", its labels are all the same; --watch loss trains without it");
+  if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))
+    copy_state(*best_, *network_);
+  return true;
+}
+
+Trainer::State Trainer::state() const {
+  State out;
+  out.progress = progress_;
+  const nn::State parts[] = {nn::state_of(*network_), nn::state_of(*best_), adam_->state()};
+  for (size_t k = 0; k < std::size(parts); ++k)
+    for (const auto& [name, tensor] : parts[k]) out.tensors[kPrefixes[k] + name] = tensor;
+  return out;
+}
+
+void Trainer::load(const State& state, const std::string& where) {
+  nn::State parts[std::size(kPrefixes)];
+  for (const auto& [name, tensor] : state.tensors) {
+    bool known = false;
+    for (size_t k = 0; k < std::size(kPrefixes); ++k) {
+      const std::string prefix = kPrefixes[k];
+      if (!name.starts_with(prefix)) continue;
+      parts[k][name.substr(prefix.size())] = tensor;
+      known = true;
+    }
+    if (!known) fail(ErrorKind::kModel, "{}: \"{}\" is no part of a checkpoint", where, name);
+  }
+  if (state.progress.batches > batches_->num_batches())
+    fail(ErrorKind::kModel, "{}: {} batches of an epoch are done, there are only {}", where,
+         state.progress.batches, batches_->num_batches());
+  nn::load_state(*network_, parts[0], where);
+  nn::load_state(*best_, parts[1], where);
+  adam_->load(parts[2]);
+  progress_ = state.progress;
+}
+
+}  // namespace egc::train

@@ -1,0 +1,64 @@
+// Training a network on a dataset: the loop, without files and without a terminal.
+//
+// All randomness is a function of the seed, the epoch and the batch: initial values, the order of
+// graphs, dropout. So a run can stop after any batch and go on elsewhere with the same bits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "egc/models/network.h"
+#include "egc/train/adam.h"
+#include "egc/train/evaluate.h"
+#include "egc/train/progress.h"
+#include "egc/train/task_data.h"
+
+namespace egc::train {
+
+class Trainer {
+ public:
+  // `data` must outlive it. Throws kUsage unless network and dataset fit.
+  Trainer(const TaskData& data, const RunConfig& config);
+
+  // After each batch; false: stop there. The counts are of this epoch.
+  struct Step {
+    int64_t epoch = 0;
+    int64_t batch = 0;
+    int64_t batches = 0;
+    double loss = 0;  // mean of the epoch so far
+  };
+  using OnStep = std::function<bool(const Step&)>;
+
+  // Trains and validates one epoch, or the rest of one; false where on_step stopped it. A loss that
+  // is no number throws, and leaves progress and parameters useless.
+  bool run_epoch(const OnStep& on_step);
+  bool finished() const { return is_finished(progress_, config_.train); }
+
+  const RunConfig& config() const { return config_; }
+  const TaskData& data() const { return data_; }
+  const Progress& progress() const { return progress_; }
+  models::Network& network() { return *network_; }
+  // The network of the best epoch so far, in evaluation mode.
+  models::Network& best() { return *best_; }
+  bool last_was_best() const { return progress_.best_epoch == progress_.epochs_done(); }
+
+  // Everything that a checkpoint keeps.
+  struct State {
+    nn::State tensors;
+    Progress progress;
+  };
+  State state() const;
+  void load(const State& state, const std::string& where);
+
+ private:
+  const TaskData& data_;
+  RunConfig config_;
+  std::shared_ptr<models::Network> network_;
+  std::shared_ptr<models::Network> best_;
+  std::unique_ptr<Adam> adam_;
+  std::unique_ptr<BatchStream> batches_;
+  Progress progress_;
+};
+
+}  // namespace egc::train
