@@ -97,20 +97,17 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
     o->csv.seed = common.seed;
     o->csv.name = o->name();
     const data::CsvDataset built = data::build_csv(o->csv);
-    for (const auto& column : built.features)
-      if (column.missing > 0)
-        log_warning("column \"{}\": {} values are missing; {}", column.name, column.missing,
-                    column.values.empty()
-                        ? fmt::format("they count as the mean, {:.6g}", column.mean)
-                        : "they are no value of the column");
+    const auto& columns = built.dataset.info.columns;
+    for (size_t k = 0; k < columns.size(); ++k)
+      if (built.gaps[k].missing > 0)
+        log_warning(
+            "column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
+            columns[k].is_text ? "they are no value of the column"
+                               : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
     if (built.missing_labels > 0)
       log_warning("column \"{}\": {} labels are missing; nothing is learned from these items",
                   o->csv.label, built.missing_labels);
-    data::create_directory_whole(o->out, [&](const fs::path& to) {
-      write_dataset_files(built.dataset, to);
-      fs::create_directories(to / "mapping");
-      data::write_text_file(to / "mapping" / "columns.json", to_json(built, o->csv) + "\n");
-    });
+    write_dataset(built.dataset, o->out);
     report(built.dataset, *o, common);
   });
 }

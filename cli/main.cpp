@@ -68,6 +68,9 @@ int run(int argc, char** argv) {
   add_data_build(*data, common);
 
   add_train(app, common);
+  add_eval(app, common);
+  add_predict(app, common);
+  add_info(app, common);
 
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {

@@ -126,6 +126,36 @@ struct TrainOutcome {
 };
 using LoadDataset = std::function<data::Dataset(const std::string& name)>;
 
+struct EvalResult {
+  std::string metric;
+  double value = 0;
+  int64_t items = 0;  // labelled ones
+};
+
+// What `egc info` tells of a model.
+struct ModelFacts {
+  std::string model;
+  int64_t parameters = 0;
+  std::string config_json;
+  std::string metrics_json;  // may be empty
+  std::string dataset_json;  // what it was trained on; may be empty
+};
+
+// Prediction reads datasets of some graphs at a time.
+struct PredictChunk {
+  data::Dataset dataset;
+  std::vector<std::string> names;  // of the graphs or nodes; empty: they are numbered
+};
+using NextChunk = std::function<std::optional<PredictChunk>()>;
+using OpenInput = std::function<NextChunk(const data::DatasetInfo& trained_on)>;
+enum class PredictFormat { kCsv, kJsonLines };
+struct PredictOptions {
+  std::string model;
+  std::string out;  // empty: stdout
+  PredictFormat format = PredictFormat::kCsv;
+  int64_t batch = 256;
+};
+
 struct TorchModule {
   void (*set_num_threads)(int n);
   // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
@@ -144,6 +174,13 @@ struct TorchModule {
   // Begins or goes on.
   TrainOutcome (*train_run)(const std::string& directory, const LoadDataset& load,
                             const TrainOptions& options);
+  // model: a file or a run; part: train, valid or test.
+  EvalResult (*evaluate)(const std::string& model, const data::Dataset& dataset,
+                         const std::string& part, int64_t batch);
+  // The number of lines written.
+  int64_t (*predict)(const PredictOptions& options, const OpenInput& open);
+  ModelFacts (*model_facts)(const std::string& model);
+  ModelFacts (*config_facts)(const std::string& config_file);
 };
 
 // Loads it on the first call.

@@ -15,5 +15,10 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs);
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
                        const TrainOptions& options);
+EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset,
+                          const std::string& part, int64_t batch);
+int64_t predict(const PredictOptions& options, const OpenInput& open);
+ModelFacts model_facts(const std::string& model);
+ModelFacts config_facts(const std::string& config_file);
 
 }  // namespace egc::cli

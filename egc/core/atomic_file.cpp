@@ -29,6 +29,16 @@ void sync_directory(const std::filesystem::path& path) {
   if (!fine) fail_with_errno(dir, "synced");
 }
 
+void write_all(int fd, const char* at, size_t bytes, const std::string& path) {
+  while (bytes > 0) {
+    const ssize_t n = ::write(fd, at, std::min<size_t>(bytes, 1 << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with_errno(path, "written");
+    at += n;
+    bytes -= static_cast<size_t>(n);
+  }
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
@@ -46,14 +56,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, size_t bytes) {
-  const char* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t n = ::write(fd_, at, std::min<size_t>(bytes, 1 << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_with_errno(temporary_, "written");
-    at += n;
-    bytes -= static_cast<size_t>(n);
-  }
+  write_all(fd_, static_cast<const char*>(data), bytes, temporary_);
 }
 
 void AtomicFile::commit(Sync sync) {
@@ -69,6 +72,18 @@ void write_whole_file(const std::filesystem::path& path, std::string_view text, 
   AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit(sync);
+}
+
+void append_to_file(const std::filesystem::path& path, std::string_view text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) fail_with_errno(path.string(), "opened");
+  try {
+    write_all(fd, text.data(), text.size(), path.string());
+  } catch (...) {
+    close(fd);
+    throw;
+  }
+  close(fd);
 }
 
 }  // namespace egc

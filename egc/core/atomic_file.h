@@ -31,4 +31,8 @@ class AtomicFile {
 void write_whole_file(const std::filesystem::path& path, std::string_view text,
                       Sync sync = Sync::kYes);
 
+// At the end of a file that may be there already; what has arrived when the machine stops is left
+// to the system. For logs that can be made again.
+void append_to_file(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace egc

@@ -4,76 +4,16 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <unordered_map>
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
+#include "egc/data/csv_table.h"
 #include "egc/data/splits.h"
 #include "egc/data/text_table.h"
 
 namespace egc::data {
 namespace {
-
-constexpr size_t kMostOneHot = 1000;
-
-// All of a table, column by column.
-struct Columns {
-  std::string path;
-  std::vector<std::string> names;
-  std::vector<std::vector<std::string>> values;
-  std::vector<int64_t> lines;  // of each row
-
-  int64_t rows() const { return static_cast<int64_t>(lines.size()); }
-  const std::vector<std::string>& at(const std::string& name) const {
-    return values[static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
-  }
-  std::string where(int64_t row) const { return fmt::format("{}:{}", path, lines[row]); }
-};
-
-// `needed`: names that must be there.
-Columns read_columns(const std::filesystem::path& path, const std::vector<std::string>& needed) {
-  TextTable table(path);
-  for (const std::string& name : needed)
-    if (!name.empty()) table.column(name);
-  Columns out;
-  out.path = path.string();
-  out.names = table.columns();
-  out.values.resize(out.names.size());
-  std::vector<std::string> fields;
-  while (table.next(fields)) {
-    for (size_t k = 0; k < fields.size(); ++k) out.values[k].push_back(std::move(fields[k]));
-    out.lines.push_back(table.line_number());
-  }
-  check_data(out.rows() > 0, "{}: expected rows below the column names, found none", out.path);
-  return out;
-}
-
-// The numbers of a column, or nothing where some value is text.
-std::optional<std::vector<double>> as_numbers(const std::vector<std::string>& values) {
-  std::vector<double> out(values.size());
-  bool any = false;
-  for (size_t k = 0; k < values.size(); ++k) {
-    if (!parse_field(values[k], out[k])) return std::nullopt;
-    any |= !std::isnan(out[k]);
-  }
-  if (!any) return std::nullopt;  // all missing: a text column of one value
-  return out;
-}
-
-// Distinct values that are there, sorted.
-std::vector<std::string> distinct(const std::vector<std::string>& values) {
-  std::set<std::string> out;
-  for (const std::string& v : values)
-    if (!is_missing(v)) out.insert(v);
-  return {out.begin(), out.end()};
-}
-
-int32_t place(const std::vector<std::string>& sorted, const std::string& value) {
-  return static_cast<int32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) -
-                              sorted.begin());
-}
 
 // Nodes in the order of their graphs, graphs in the order of their names' first appearance.
 struct NodeOrder {
@@ -83,7 +23,7 @@ struct NodeOrder {
   std::vector<int32_t> graph_of;  // of each node
 };
 
-NodeOrder order_nodes(const Columns& nodes, const std::string& graph_id) {
+NodeOrder order_nodes(const CsvTable& nodes, const std::string& graph_id) {
   NodeOrder out;
   std::vector<std::vector<int64_t>> members;
   std::unordered_map<std::string, size_t> index;
@@ -109,7 +49,7 @@ NodeOrder order_nodes(const Columns& nodes, const std::string& graph_id) {
 // Ends of edges are node ids, which are unique; with the edges' own graph ids, within a graph.
 class NodeNames {
  public:
-  NodeNames(const Columns& nodes, const std::string& id, const NodeOrder& order, bool per_graph)
+  NodeNames(const CsvTable& nodes, const std::string& id, const NodeOrder& order, bool per_graph)
       : per_graph_(per_graph) {
     for (size_t node = 0; node < order.row.size(); ++node) {
       const int64_t row = order.row[node];
@@ -138,7 +78,7 @@ class NodeNames {
 };
 
 // "source" and "target" where both are there, else the first two that do not name the graph.
-std::pair<std::string, std::string> edge_columns(const Columns& edges, const std::string& graph) {
+std::pair<std::string, std::string> edge_columns(const CsvTable& edges, const std::string& graph) {
   std::vector<std::string> names = edges.names;
   std::erase(names, graph);
   check_data(names.size() >= 2, "{}: expected two columns, source and target, found {}", edges.path,
@@ -157,12 +97,9 @@ std::pair<std::string, std::string> edge_columns(const Columns& edges, const std
   return {names[0], names[1]};
 }
 
-void add_edges(const Columns& edges, const Columns& nodes, const CsvOptions& options,
+void add_edges(const CsvTable& edges, const CsvTable& nodes, const CsvOptions& options,
                const std::string& id, const NodeOrder& order, Dataset& d) {
-  const auto has = [&](const char* name) {
-    return std::find(edges.names.begin(), edges.names.end(), name) != edges.names.end();
-  };
-  const bool per_graph = !options.graph_id.empty() && has(options.graph_id.c_str());
+  const bool per_graph = !options.graph_id.empty() && edges.has(options.graph_id);
   const auto [source, target] = edge_columns(edges, per_graph ? options.graph_id : "");
   const NodeNames names(nodes, id, order, per_graph);
   std::vector<std::vector<int32_t>> of_graph(order.graphs.size());
@@ -195,7 +132,7 @@ void add_edges(const Columns& edges, const Columns& nodes, const CsvOptions& opt
 }
 
 // Feature columns: everything that is not id, label, graph or ignored.
-std::vector<std::string> feature_names(const Columns& nodes, const CsvOptions& options,
+std::vector<std::string> feature_names(const CsvTable& nodes, const CsvOptions& options,
                                        const std::string& id) {
   std::vector<std::string> out;
   for (const std::string& name : nodes.names)
@@ -206,89 +143,22 @@ std::vector<std::string> feature_names(const Columns& nodes, const CsvOptions& o
   return out;
 }
 
-void add_embedded(const Columns& nodes, const std::vector<std::string>& names,
+void add_features(const CsvTable& nodes, const CsvOptions& options, const std::string& id,
                   const NodeOrder& order, CsvDataset& out) {
-  const auto columns = static_cast<int64_t>(names.size());
-  std::vector<int32_t> values(order.row.size() * names.size());
-  for (int64_t j = 0; j < columns; ++j) {
-    const auto& column = nodes.at(names[j]);
-    CsvColumn made;
-    made.name = names[j];
-    made.values = distinct(column);
-    for (size_t node = 0; node < order.row.size(); ++node) {
-      const std::string& v = column[order.row[node]];
-      made.missing += is_missing(v) ? 1 : 0;
-      // What is missing is a category of its own, the last.
-      values[node * names.size() + j] =
-          is_missing(v) ? static_cast<int32_t>(made.values.size()) : place(made.values, v);
-    }
-    out.dataset.info.categories.push_back(static_cast<int64_t>(made.values.size()) + 1);
-    out.features.push_back(std::move(made));
+  DatasetInfo& info = out.dataset.info;
+  TextFeatures text = options.text;
+  if (options.like != nullptr) {
+    info.columns = options.like->columns;
+    text = options.like->node_features == FeatureKind::kCategorical ? TextFeatures::kEmbed
+                                                                    : TextFeatures::kOneHot;
+  } else {
+    info.columns = learn_columns(nodes, feature_names(nodes, options, id), text);
   }
-  out.dataset.node_features.categories = {std::move(values), columns};
-  out.dataset.info.node_features = FeatureKind::kCategorical;
-}
-
-// Numbers as they are, missing ones as the mean; text as 0/1 columns.
-void add_floats(const Columns& nodes, const std::vector<std::string>& names, const NodeOrder& order,
-                CsvDataset& out) {
-  std::vector<std::vector<float>> columns;
-  for (const std::string& name : names) {
-    const auto& column = nodes.at(name);
-    CsvColumn made;
-    made.name = name;
-    if (const auto numbers = as_numbers(column)) {
-      double sum = 0;
-      int64_t there = 0;
-      for (const double v : *numbers)
-        if (!std::isnan(v)) {
-          sum += v;
-          ++there;
-        }
-      made.mean = sum / static_cast<double>(there);
-      made.missing = nodes.rows() - there;
-      auto& to = columns.emplace_back();
-      for (const int64_t row : order.row)
-        to.push_back(static_cast<float>(std::isnan((*numbers)[row]) ? made.mean : (*numbers)[row]));
-    } else {
-      made.values = distinct(column);
-      check_data(made.values.size() <= kMostOneHot,
-                 "{}: column \"{}\" has {} different texts, too many for 0/1 columns; embed text "
-                 "features, or ignore the column",
-                 nodes.path, name, made.values.size());
-      const size_t first = columns.size();
-      columns.resize(first + made.values.size(), std::vector<float>(order.row.size(), 0));
-      for (size_t node = 0; node < order.row.size(); ++node) {
-        const std::string& v = column[order.row[node]];
-        if (is_missing(v))
-          ++made.missing;
-        else
-          columns[first + static_cast<size_t>(place(made.values, v))][node] = 1;
-      }
-    }
-    out.features.push_back(std::move(made));
-  }
-  std::vector<float> values;
-  values.reserve(order.row.size() * columns.size());
-  for (size_t node = 0; node < order.row.size(); ++node)
-    for (const auto& column : columns) values.push_back(column[node]);
-  if (columns.empty()) return;
-  out.dataset.node_features.floats = {std::move(values), static_cast<int64_t>(columns.size())};
-  out.dataset.info.node_features = FeatureKind::kFloat;
-}
-
-void add_features(const Columns& nodes, const CsvOptions& options, const std::string& id,
-                  const NodeOrder& order, CsvDataset& out) {
-  const std::vector<std::string> names = feature_names(nodes, options, id);
-  if (options.text == TextFeatures::kOneHot) return add_floats(nodes, names, order, out);
-  for (const std::string& name : names)
-    if (const auto numbers = as_numbers(nodes.at(name)))
-      for (const double v : *numbers)
-        check(std::isnan(v) || v == std::floor(v),
-              "{}: column \"{}\" has numbers that are not whole, which cannot be embedded; use "
-              "one-hot, or ignore it",
-              nodes.path, name);
-  add_embedded(nodes, names, order, out);
+  MadeFeatures made = make_features(nodes, info.columns, text, order.row);
+  out.dataset.node_features = std::move(made.features);
+  info.node_features = out.dataset.node_features.kind();
+  info.categories = std::move(made.categories);
+  out.gaps = std::move(made.gaps);
 }
 
 // Labels in the order of graphs or nodes.
@@ -299,7 +169,7 @@ struct LabelTexts {
 };
 
 LabelTexts graph_labels(const CsvOptions& options, const NodeOrder& order) {
-  const Columns table = read_columns(options.graphs, {options.graph_id, options.label});
+  const CsvTable table = read_csv_table(options.graphs, {options.graph_id, options.label});
   std::unordered_map<std::string, int64_t> row;
   for (int64_t r = 0; r < table.rows(); ++r)
     check_data(row.try_emplace(table.at(options.graph_id)[r], r).second,
@@ -315,7 +185,7 @@ LabelTexts graph_labels(const CsvOptions& options, const NodeOrder& order) {
   return out;
 }
 
-LabelTexts node_labels(const Columns& nodes, const CsvOptions& options, const NodeOrder& order) {
+LabelTexts node_labels(const CsvTable& nodes, const CsvOptions& options, const NodeOrder& order) {
   LabelTexts out;
   const auto& column = nodes.at(options.label);
   for (const int64_t row : order.row) {
@@ -410,6 +280,22 @@ void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset&
   out.dataset.labels.classes = std::move(classes);
 }
 
+// What a network was trained on tells the task; there is nothing to compare with.
+void add_no_labels(const DatasetInfo& like, Dataset& d) {
+  const FeatureKind features = d.info.node_features;
+  const std::string name = d.info.name;
+  d.info = like;
+  d.info.name = name;
+  d.info.node_features = features;
+  const auto rows = static_cast<size_t>(is_graph_task(like.task) ? d.num_graphs() : d.num_nodes());
+  if (like.num_classes > 0)
+    d.labels.classes = std::vector<int32_t>(rows, -1);
+  else
+    d.labels.values = {std::vector<float>(rows * static_cast<size_t>(like.num_targets),
+                                          std::numeric_limits<float>::quiet_NaN()),
+                       like.num_targets};
+}
+
 // Only what has a label can be learned from or scored.
 Split labelled_split(const Dataset& d, const CsvOptions& options) {
   const Split all = random_split(d.num_items(), options.fractions, options.seed);
@@ -427,21 +313,14 @@ Split labelled_split(const Dataset& d, const CsvOptions& options) {
 
 }  // namespace
 
-const NamedTable<TextFeatures>& text_feature_kinds() {
-  static const NamedTable<TextFeatures> table(
-      "way of text features", {{"onehot", TextFeatures::kOneHot}, {"embed", TextFeatures::kEmbed}});
-  return table;
-}
-
 CsvDataset build_csv(const CsvOptions& options) {
   check(options.graphs.empty() || !options.graph_id.empty(),
         "a table of graphs needs the column of the graph's id");
   std::vector<std::string> needed = {options.id, options.graph_id};
   if (options.graphs.empty()) needed.push_back(options.label);
   needed.insert(needed.end(), options.ignore.begin(), options.ignore.end());
-  const Columns nodes = read_columns(options.nodes, needed);
-  const bool has_id = std::find(nodes.names.begin(), nodes.names.end(), "id") != nodes.names.end();
-  const std::string id = !options.id.empty() ? options.id : has_id ? "id" : nodes.names[0];
+  const CsvTable nodes = read_csv_table(options.nodes, needed);
+  const std::string id = !options.id.empty() ? options.id : nodes.has("id") ? "id" : nodes.names[0];
   check(id != options.label, "{}: column \"{}\" cannot be both the id and the label", nodes.path,
         id);
   const NodeOrder order = order_nodes(nodes, options.graph_id);
@@ -449,33 +328,22 @@ CsvDataset build_csv(const CsvOptions& options) {
   CsvDataset out;
   Dataset& d = out.dataset;
   d.info.name = options.name;
-  add_edges(read_columns(options.edges, {}), nodes, options, id, order, d);
+  add_edges(read_csv_table(options.edges, {}), nodes, options, id, order, d);
   add_features(nodes, options, id, order, out);
-  add_labels(
-      options.graphs.empty() ? node_labels(nodes, options, order) : graph_labels(options, order),
-      options, out);
-  d.info.undirected = options.undirected;
-  d.splits = {labelled_split(d, options)};
+  if (options.like != nullptr) {
+    add_no_labels(*options.like, d);
+  } else {
+    add_labels(
+        options.graphs.empty() ? node_labels(nodes, options, order) : graph_labels(options, order),
+        options, out);
+    d.info.undirected = options.undirected;
+    d.splits = {labelled_split(d, options)};
+  }
+  out.nodes.reserve(order.row.size());
+  for (const int64_t row : order.row) out.nodes.push_back(nodes.at(id)[row]);
+  out.graphs = order.graphs;
   check_dataset(d, nodes.path);
   return out;
-}
-
-std::string to_json(const CsvDataset& built, const CsvOptions& options) {
-  using Json = nlohmann::ordered_json;
-  Json out = {{"label", options.label},
-              {"graph_id", options.graph_id},
-              {"text_features", text_feature_kinds().name_of(options.text)},
-              {"classes", built.classes},
-              {"features", Json::array()}};
-  for (const CsvColumn& c : built.features) {
-    Json column = {{"name", c.name}, {"missing", c.missing}};
-    if (c.values.empty())
-      column["mean"] = c.mean;
-    else
-      column["values"] = c.values;
-    out["features"].push_back(column);
-  }
-  return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace egc::data

@@ -8,15 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "egc/data/csv_features.h"
 #include "egc/data/dataset.h"
 
 namespace egc::data {
-
-enum class TextFeatures {
-  kOneHot,  // a 0/1 column for each value; fits beside numbers
-  kEmbed    // a category each; needs all features to be text
-};
-const NamedTable<TextFeatures>& text_feature_kinds();
 
 struct CsvOptions {
   std::filesystem::path edges;  // columns source and target, or the first two
@@ -32,26 +27,20 @@ struct CsvOptions {
   std::array<double, 3> fractions = {0.8, 0.1, 0.1};
   uint64_t seed = 0;
   std::string name;
-};
 
-// What became of a column, for the person and for reading more rows later the same way.
-struct CsvColumn {
-  std::string name;
-  std::vector<std::string> values;  // of a text column, in the order of their numbers; else empty
-  double mean = 0;                  // of a number column; what missing values were given
-  int64_t missing = 0;
+  // For prediction: columns as they were learned for this dataset, no labels and no split.
+  const DatasetInfo* like = nullptr;
 };
 
 struct CsvDataset {
-  Dataset dataset;
-  std::vector<CsvColumn> features;
+  Dataset dataset;                   // info.columns tells what became of the columns
+  std::vector<ColumnGaps> gaps;      // of each of these
   std::vector<std::string> classes;  // names, where labels are text or whole numbers
   int64_t missing_labels = 0;
+  std::vector<std::string> nodes;   // ids, in the order of the dataset
+  std::vector<std::string> graphs;  // likewise
 };
 
 CsvDataset build_csv(const CsvOptions& options);
-
-// mapping/columns.json of the dataset directory.
-std::string to_json(const CsvDataset& built, const CsvOptions& options);
 
 }  // namespace egc::data

@@ -26,6 +26,7 @@ void visit(Visitor& v, Info& info) {
   v("categories", info.categories);
   v("edge_categories", info.edge_categories);
   v("recipe", info.recipe);
+  v("columns", info.columns);
   v("class_names", info.class_names);
   v("target_names", info.target_names);
 }
@@ -38,6 +39,19 @@ class Reader {
   void operator()(const char* key, Value& to) {
     known_.emplace_back(key);
     if (json_.read(key, to)) given_.insert(key);
+  }
+  void operator()(const char* key, std::vector<FeatureColumn>& to) {
+    Json list;
+    (*this)(key, list);
+    if (!given_.contains(key)) return;
+    if (!list.is_array()) json_.fail_at(key, "must be a list of columns");
+    for (const Json& item : list) {
+      JsonReader reader(item, std::string("a column of \"") + key + "\"");
+      FeatureColumn& column = to.emplace_back();
+      if (!reader.read("name", column.name)) reader.fail_at("name", "is missing");
+      column.is_text = reader.read("values", column.values);
+      reader.read("mean", column.mean);
+    }
   }
   template <class Value>
   void word(const char* key, Value& to, const NamedTable<Value>& table) {
@@ -71,6 +85,11 @@ class Writer {
   template <class Value>
   void operator()(const char* key, const std::vector<Value>& value) {
     if (!value.empty()) json_[key] = value;
+  }
+  void operator()(const char* key, const std::vector<FeatureColumn>& columns) {
+    for (const FeatureColumn& c : columns)
+      json_[key].push_back(c.is_text ? Json{{"name", c.name}, {"values", c.values}}
+                                     : Json{{"name", c.name}, {"mean", c.mean}});
   }
   void operator()(const char* key, int64_t value) { json_[key] = value; }
   void operator()(const char* key, bool value) { json_[key] = value; }

@@ -24,6 +24,16 @@ const NamedTable<FeatureKind>& feature_kinds();
 // Depths of syntax trees that networks tell apart: deeper nodes count as the last.
 constexpr int32_t kAstDepths = 21;
 
+// A column of a table of one's own, and how it becomes features (csv_features.h).
+struct FeatureColumn {
+  std::string name;
+  bool is_text = false;
+  std::vector<std::string> values;  // of a text column, sorted
+  double mean = 0;                  // of a number column: what missing values count as
+
+  bool operator==(const FeatureColumn&) const = default;
+};
+
 struct DatasetInfo {
   std::string name;
   Task task = Task::kGraphRegression;
@@ -41,6 +51,7 @@ struct DatasetInfo {
   std::vector<int64_t> categories;        // of each column, where node features are categorical
   std::vector<int64_t> edge_categories;   // likewise of the edges'
   std::string recipe;                     // how features were made: "ogb", "zinc"; else empty
+  std::vector<FeatureColumn> columns;     // likewise, of tables of one's own
   std::vector<std::string> class_names;   // where classes have names
   std::vector<std::string> target_names;  // where targets have
 

@@ -34,6 +34,11 @@ TargetVocabulary::TargetVocabulary(const TextLines& lines, std::span<const int64
   }
 }
 
+TargetVocabulary::TargetVocabulary(const std::vector<std::string>& words, int64_t length)
+    : length_(length), words_(words) {
+  for (size_t k = 0; k < words.size(); ++k) index_.emplace(words[k], static_cast<int64_t>(k));
+}
+
 void TargetVocabulary::encode(std::string_view line, std::vector<int64_t>& to) const {
   const auto words = split_words(line);
   for (int64_t k = 0; k < length_; ++k) {

@@ -21,6 +21,9 @@ class TargetVocabulary {
   TargetVocabulary(const TextLines& lines, std::span<const int64_t> train, int64_t words = 5000,
                    int64_t length = 5);
 
+  // Words that there are already, in their order.
+  TargetVocabulary(const std::vector<std::string>& words, int64_t length);
+
   int64_t size() const { return static_cast<int64_t>(words_.size()) + 2; }
   int64_t unknown() const { return static_cast<int64_t>(words_.size()); }
   int64_t end() const { return unknown() + 1; }

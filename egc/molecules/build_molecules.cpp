@@ -1,77 +1,24 @@
 #include "egc/molecules/build_molecules.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
 #include "egc/data/splits.h"
-#include "egc/data/text_table.h"
+#include "egc/molecules/smiles_rows.h"
 
 namespace egc::molecules {
 namespace {
 
 using data::Dataset;
 
-struct Row {
-  int64_t line = 0;
-  std::string smiles;
-  std::vector<float> labels;
-};
-
-bool is_table(const std::filesystem::path& path) {
-  std::string name = path.filename().string();
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return name.ends_with(".csv") || name.ends_with(".tsv");
-}
-
-std::string find_smiles_column(const data::TextTable& table, const std::string& asked) {
-  if (!asked.empty()) return asked;
-  for (const std::string& name : table.columns()) {
-    std::string lower = name;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
-    if (lower == "smiles") return name;
-  }
-  return "smiles";  // the error lists the columns
-}
-
-std::vector<Row> read_table(const MoleculeOptions& options) {
-  data::TextTable table(options.smiles);
-  const size_t smiles = table.column(find_smiles_column(table, options.smiles_column));
-  std::vector<size_t> labels;
-  for (const std::string& name : options.labels) labels.push_back(table.column(name));
-  std::vector<Row> out;
-  std::vector<std::string> fields;
-  while (table.next(fields)) {
-    Row& row = out.emplace_back();
-    row.line = table.line_number();
-    row.smiles = fields[smiles];
-    for (const size_t column : labels) {
-      double value = 0;
-      check_data(data::parse_field(fields[column], value),
-                 "{}: column \"{}\": expected a number or nothing, got \"{}\"", table.where(),
-                 table.columns()[column], fields[column].substr(0, 40));
-      row.labels.push_back(static_cast<float>(value));
-    }
-  }
-  return out;
-}
-
-// One SMILES a line; what follows a blank is a name.
-std::vector<Row> read_lines(const MoleculeOptions& options) {
-  check(options.labels.empty(),
-        "{}: labels need a table with column names (.csv or .tsv, may be .gz)",
-        options.smiles.string());
-  data::TextLinesReader lines(options.smiles);
-  std::vector<Row> out;
-  std::string_view line;
-  while (lines.next(line)) {
-    line = line.substr(0, line.find_first_of(" \t"));
-    if (!line.empty()) out.push_back({lines.line_number(), std::string(line), {}});
-  }
+std::vector<SmilesRow> read_all(const MoleculeOptions& options) {
+  SmilesRows rows(options.smiles, options.smiles_column, options.labels);
+  std::vector<SmilesRow> out;
+  SmilesRow row;
+  while (rows.next(row)) out.push_back(row);
   return out;
 }
 
@@ -81,7 +28,7 @@ struct Made {
   std::string error;
 };
 
-std::vector<Made> make_all(const std::vector<Row>& rows, const MoleculeOptions& options) {
+std::vector<Made> make_all(const std::vector<SmilesRow>& rows, const MoleculeOptions& options) {
   std::vector<Made> out(rows.size());
   constexpr int64_t kPerTask = 64;
   const auto count = static_cast<int64_t>(rows.size());
@@ -144,8 +91,7 @@ Dataset build_molecules(const MoleculeOptions& options, std::vector<BadSmiles>& 
     check(*options.task == Task::kGraphRegression || *options.task == Task::kGraphBinary,
           "molecules have the tasks graph-regression and graph-binary, got {}",
           tasks().name_of(*options.task));
-  const std::vector<Row> rows =
-      is_table(options.smiles) ? read_table(options) : read_lines(options);
+  const std::vector<SmilesRow> rows = read_all(options);
   check_data(!rows.empty(), "{}: expected molecules, found none", options.smiles.string());
   std::vector<Made> made = make_all(rows, options);
 

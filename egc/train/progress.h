@@ -3,29 +3,20 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "egc/train/epoch_record.h"
 #include "egc/train/run_config.h"
 
 namespace egc::train {
 
-struct EpochRecord {
-  int64_t epoch = 0;  // from 1
-  double train_loss = 0;
-  double valid_loss = 0;
-  double valid = 0;  // the metric; NaN where it is not defined
-  double lr = 0;     // that the epoch was trained with
-  double seconds = 0;
-};
-
 struct Progress {
   // Batches taken of the epoch after the last in `history`, and their losses.
   int64_t batches = 0;
-  double loss_sum = 0;   // of the batches' mean losses, each times its items
+  double loss_sum = 0;  // of the batches' mean losses, each times its items
   double loss_items = 0;
-  double seconds = 0;    // of these batches
+  double seconds = 0;  // of these batches
 
   double lr = 0;
   double plateau_best = 0;  // the learning rate's own idea of the best: gains below 1e-4 are none

@@ -1,12 +1,12 @@
 #include "egc/train/run.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "egc/core/atomic_file.h"
-#include "egc/core/error.h"
 #include "egc/models/model_file.h"
 #include "egc/train/checkpoint.h"
+#include "egc/train/event_file.h"
+#include "egc/train/html_report.h"
 
 namespace egc::train {
 namespace {
@@ -38,20 +38,40 @@ class MetricsFile {
       : path_(std::move(path)), seed_(seed) {
     std::string text;
     for (const EpochRecord& record : progress.history) text += to_json(record, seed) + "\n";
-    write_whole_file(path_, text);
+    write_whole_file(path_, text, Sync::kNo);
   }
-  void add(const EpochRecord& record) {
-    const std::string line = to_json(record, seed_) + "\n";
-    std::FILE* file = std::fopen(path_.c_str(), "ae");
-    const bool fine = file != nullptr && std::fputs(line.c_str(), file) >= 0;
-    if (file == nullptr || std::fclose(file) != 0 || !fine)
-      fail(ErrorKind::kSystem, "{}: a line cannot be added", path_.string());
-  }
+  void add(const EpochRecord& record) { append_to_file(path_, to_json(record, seed_) + "\n"); }
 
  private:
   std::filesystem::path path_;
   uint64_t seed_;
 };
+
+Report report_of(const Trainer& trainer, const RunResult& result, const Predictions& test) {
+  const RunConfig& config = trainer.config();
+  const data::DatasetInfo& info = trainer.data().dataset().info;
+  Report out;
+  out.title = fmt::format("{} on {}", config.model.model, info.name);
+  out.metric = data::metrics().name_of(info.metric);
+  out.percent = info.metric != data::Metric::kMae;
+  const auto score = [&](double value) {
+    return out.percent ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.4f}", value);
+  };
+  out.facts = {{"test " + out.metric, score(result.test)},
+               {"valid " + out.metric, score(result.valid)},
+               {"best epoch", fmt::format("{} of {}", result.best_epoch, result.epochs)},
+               {"parameters", fmt::format("{}", result.parameters)},
+               {"training time", fmt::format("{:.0f} s", result.seconds)},
+               {"seed", fmt::format("{}", config.seed)}};
+  out.history = trainer.progress().history;
+  out.best_epoch = result.best_epoch;
+  out.confusion = test.confusion();
+  out.class_names = info.class_names;
+  out.errors = test.errors();
+  out.config = fmt::format("{}\n{}", Json::parse(models::to_json(config.model)).dump(2),
+                           Json::parse(to_json(config.train)).dump(2));
+  return out;
+}
 
 }  // namespace
 
@@ -60,6 +80,7 @@ RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunC
   Trainer trainer(data, config);
   if (std::filesystem::exists(dir.checkpoint())) load_checkpoint(dir.checkpoint(), trainer);
   MetricsFile metrics(dir.metrics(), trainer.progress(), config.seed);
+  EventFile events(dir.events(), trainer.progress().history);
   observer.on_start(trainer);
   RunResult result;
   const Progress& progress = trainer.progress();
@@ -74,15 +95,18 @@ RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunC
     if (trainer.last_was_best())
       models::save_network(dir.model(), trainer.best(), notes_of(trainer, nullptr));
     metrics.add(progress.history.back());
+    events.add(progress.history.back());
     observer.on_epoch(progress.history.back(), trainer.last_was_best());
   }
   result.epochs = progress.epochs_done();
   result.best_epoch = progress.best_epoch;
   result.valid = progress.history.at(static_cast<size_t>(progress.best_epoch) - 1).valid;
-  result.test = evaluate(trainer.best(), data, Part::kTest, config.train.batch).score;
+  const Predictions test = predict_part(trainer.best(), data, Part::kTest, config.train.batch);
+  result.test = test.score();
   for (const EpochRecord& record : progress.history) result.seconds += record.seconds;
   result.parameters = trainer.network().num_parameters();
   models::save_network(dir.model(), trainer.best(), notes_of(trainer, &result));
+  write_whole_file(dir.report(), to_html(report_of(trainer, result, test)));
   return result;
 }
 

@@ -33,6 +33,7 @@ class RunDirectory {
   std::filesystem::path checkpoint() const { return path_ / "last.ckpt"; }
   std::filesystem::path model() const { return path_ / "best.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path events() const { return path_ / "events.out.tfevents.0.egc"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
 
   void write_config(const RunConfig& config, const RunAbout& about) const;

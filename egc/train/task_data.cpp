@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "egc/core/error.h"
@@ -15,9 +16,11 @@ namespace {
 
 class GraphBatches : public BatchStream {
  public:
-  GraphBatches(const data::GraphStore& store, std::span<const int64_t> ids,
+  GraphBatches(std::shared_ptr<const data::GraphStore> store, std::span<const int64_t> ids,
                const data::LoaderOptions& options)
-      : task_(store.dataset().info.task), loader_(store, ids, options) {}
+      : store_(std::move(store)),
+        task_(store_->dataset().info.task),
+        loader_(*store_, ids, options) {}
 
   int64_t num_batches() const override { return loader_.num_batches(); }
   void begin(int64_t epoch, int64_t first_batch) override { loader_.begin(epoch, first_batch); }
@@ -28,6 +31,7 @@ class GraphBatches : public BatchStream {
   }
 
  private:
+  std::shared_ptr<const data::GraphStore> store_;
   Task task_;
   data::Loader loader_;
 };
@@ -70,6 +74,13 @@ models::ModelInput whole_input(const data::Dataset& d) {
   return to_tensors(store.batch({&first, 1}), d.info.task).input;
 }
 
+bool is_one_graph(const data::Dataset& d) { return !d.hetero.empty() || d.splits_nodes(); }
+
+std::shared_ptr<const data::GraphStore> store_of(const data::Dataset& dataset,
+                                                 const data::TargetVocabulary& vocabulary) {
+  return std::make_shared<data::GraphStore>(dataset, data::EdgeRules::of(dataset), vocabulary);
+}
+
 data::Split with_valid(const data::Dataset& dataset, const std::string& name) {
   const data::Split& split = dataset.split(name);
   constexpr double kFraction = 0.1;
@@ -89,8 +100,8 @@ struct TaskData::Content {
   data::Dataset dataset;
   data::Split split;
   data::TargetVocabulary vocabulary;
-  std::optional<data::GraphStore> store;  // of many graphs, or
-  models::ModelInput whole;               // one
+  std::shared_ptr<const data::GraphStore> store;  // of many graphs, or
+  models::ModelInput whole;                       // one
 };
 
 TaskData::TaskData(const data::Dataset& dataset, const std::string& split, int64_t words,
@@ -108,10 +119,10 @@ TaskData::TaskData(const data::Dataset& dataset, const std::string& split,
   c.dataset = dataset;
   c.split = with_valid(dataset, split);
   c.vocabulary = std::move(vocabulary);
-  if (!dataset.hetero.empty() || dataset.splits_nodes())
+  if (is_one_graph(dataset))
     c.whole = whole_input(dataset);
   else
-    c.store.emplace(dataset, data::EdgeRules::of(dataset), c.vocabulary);
+    c.store = store_of(dataset, c.vocabulary);
 }
 
 TaskData::~TaskData() = default;
@@ -150,7 +161,7 @@ std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64
   options.batch_size = batch;
   options.seed = seed;
   options.least = 2;
-  return std::make_unique<GraphBatches>(*content_->store, ids(part), options);
+  return std::make_unique<GraphBatches>(content_->store, ids(part), options);
 }
 
 std::unique_ptr<BatchStream> TaskData::in_order(Part part, int64_t batch) const {
@@ -159,7 +170,7 @@ std::unique_ptr<BatchStream> TaskData::in_order(Part part, int64_t batch) const 
     data::LoaderOptions options;
     options.batch_size = batch;
     options.shuffle = false;
-    return std::make_unique<GraphBatches>(*c.store, ids(part), options);
+    return std::make_unique<GraphBatches>(c.store, ids(part), options);
   }
   const auto& classes = c.dataset.labels.classes;
   BatchTensors whole;
@@ -167,6 +178,21 @@ std::unique_ptr<BatchStream> TaskData::in_order(Part part, int64_t batch) const 
   whole.target = at::full({classes.size()}, -1, at::kLong);
   for (const int64_t i : ids(part)) whole.target.data_ptr<int64_t>()[i] = classes[i];
   return std::make_unique<WholeGraph>(std::move(whole));
+}
+
+std::unique_ptr<BatchStream> all_batches(const data::Dataset& dataset,
+                                         const data::TargetVocabulary& vocabulary, int64_t batch) {
+  if (is_one_graph(dataset)) {
+    BatchTensors whole;
+    whole.input = whole_input(dataset);
+    return std::make_unique<WholeGraph>(std::move(whole));
+  }
+  std::vector<int64_t> ids(static_cast<size_t>(dataset.num_graphs()));
+  std::iota(ids.begin(), ids.end(), 0);
+  data::LoaderOptions options;
+  options.batch_size = batch;
+  options.shuffle = false;
+  return std::make_unique<GraphBatches>(store_of(dataset, vocabulary), ids, options);
 }
 
 }  // namespace egc::train

@@ -55,4 +55,8 @@ class TaskData {
   std::unique_ptr<Content> content_;
 };
 
+// All graphs of a dataset, or the whole of one, in order; targets are of no use.
+std::unique_ptr<BatchStream> all_batches(const data::Dataset& dataset,
+                                         const data::TargetVocabulary& vocabulary, int64_t batch);
+
 }  // namespace egc::train

@@ -166,10 +166,10 @@ shows "fine" -- data verify "$work/csv"
 python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
-assert d["classes"] == ["a", "b"] and d["label"] == "class", d
-assert [c["name"] for c in d["features"]] == ["age", "team"], d
-assert d["features"][1]["values"] == ["blue", "red"], d
-' "$work/csv/mapping/columns.json" || fail "columns.json of build csv"
+assert d["class_names"] == ["a", "b"], d
+assert [c["name"] for c in d["columns"]] == ["age", "team"], d
+assert d["columns"][1]["values"] == ["blue", "red"], d
+' "$work/csv/dataset.json" || fail "columns in dataset.json of build csv"
 json_has $contract --json data info "$work/csv"
 json_has name,task,graphs,nodes,edges,skipped,path --json "${csv[@]}" --label class --out "$work/csv_json"
 "$egc" "${csv[@]}" --label class --undirected --seed 0 --out "$work/again/csv" >/dev/null 2>&1

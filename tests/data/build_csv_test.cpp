@@ -147,19 +147,46 @@ TEST_F(BuildCsv, NodesEdgesFeaturesAndLabels) {
   EXPECT_EQ(to_vector(d.node_features.floats.row(0)), (Floats{30, 0, 1}));
   EXPECT_EQ(to_vector(d.node_features.floats.row(1)), (Floats{30, 1, 0}));
   EXPECT_EQ(to_vector(d.node_features.floats.row(3)), (Floats{20, 0, 0}));
-  ASSERT_EQ(built.features.size(), 2U);
-  EXPECT_EQ(built.features[0].name, "age");
-  EXPECT_EQ(built.features[0].missing, 1);
-  EXPECT_EQ(built.features[0].mean, 30);
-  EXPECT_EQ(built.features[1].values, (Words{"blue", "red"}));
-  EXPECT_EQ(built.features[1].missing, 1);
+  const auto& columns = d.info.columns;
+  ASSERT_EQ(columns.size(), 2U);
+  EXPECT_EQ(columns[0].name, "age");
+  EXPECT_EQ(built.gaps[0].missing, 1);
+  EXPECT_EQ(columns[0].mean, 30);
+  EXPECT_EQ(columns[1].values, (Words{"blue", "red"}));
+  EXPECT_EQ(built.gaps[1].missing, 1);
   // Classes 2 and 10 in the order of numbers; one label is missing.
   EXPECT_EQ(built.classes, (Words{"2", "10"}));
   EXPECT_EQ(built.missing_labels, 1);
   EXPECT_EQ(to_vector(d.labels.classes), (Ints{1, 0, 1, 0, -1, 0, 1, 0, 1, 0}));
-  const auto json = nlohmann::json::parse(to_json(built, options_));
-  EXPECT_EQ(json["classes"], nlohmann::json({"2", "10"}));
-  EXPECT_EQ(json["features"][1]["values"], nlohmann::json({"blue", "red"}));
+  EXPECT_EQ(d.info.class_names, built.classes);
+  EXPECT_EQ(parse_info(to_json(d.info), "here").info, d.info);
+}
+
+TEST_F(BuildCsv, MoreRowsAreReadAsTheFirstWere) {
+  const CsvDataset first = build_csv(options_);
+  CsvOptions more = options_;
+  more.like = &first.dataset.info;
+  more.label = "";
+  // The same rows: the same features, and nothing is known of labels.
+  const CsvDataset same = build_csv(more);
+  EXPECT_EQ(to_vector(same.dataset.node_features.floats.values),
+            to_vector(first.dataset.node_features.floats.values));
+  EXPECT_EQ(to_vector(same.dataset.labels.classes), Ints(10, -1));
+  EXPECT_EQ(same.dataset.info.num_classes, first.dataset.info.num_classes);
+  // Other rows: unknown text is no value, missing numbers are the first table's mean.
+  files_.write("nodes.csv", "team,extra,id,age\ngreen,1,x,\nred,2,y,7\n");
+  files_.write("edges.csv", "source,target\nx,y\n");
+  const CsvDataset other = build_csv(more);
+  EXPECT_EQ(to_vector(other.dataset.node_features.floats.row(0)), (Floats{30, 0, 0}));
+  EXPECT_EQ(to_vector(other.dataset.node_features.floats.row(1)), (Floats{7, 0, 1}));
+  EXPECT_EQ(other.gaps[1].unknown, 1);
+  EXPECT_EQ(other.nodes, (Words{"x", "y"}));
+  // Text where numbers were, and a column that is not there.
+  files_.write("nodes.csv", "team,id,age\nred,x,old\nred,y,7\n");
+  expect_error(ErrorKind::kData, {"nodes.csv:2", "\"age\"", "a number", "old"},
+               [&] { build_csv(more); });
+  files_.write("nodes.csv", "team,id\nred,x\nred,y\n");
+  expect_error(ErrorKind::kData, {"nodes.csv", "\"age\"", "team, id"}, [&] { build_csv(more); });
 }
 
 TEST_F(BuildCsv, SplitsHaveOnlyWhatIsLabelled) {

@@ -427,7 +427,7 @@ TEST_F(ModelFile, NotesThatAreNotUtf8AreRefused) {
 TEST_F(ModelFile, TypesThatTheFileDoesNotHaveAreRefused) {
   const auto network = make_network(config_of(kExamples[1]));
   network->to(at::kHalf);
-  expect_error(ErrorKind::kUsage, {"save_network", "float32, float64 or int64", "Half"},
+  expect_error(ErrorKind::kUsage, {"tensor file", "float32, float64 or int64", "Half"},
                [&] { save_network(path_, *network); });
   EXPECT_EQ(files(), 0U);
 }

@@ -1,0 +1,57 @@
+// egc info: what is in a model file, or what a configuration would make.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/torch_module.h"
+#include "egc/core/error.h"
+
+namespace egc::cli {
+
+void add_info(CLI::App& app, const CommonOptions& common) {
+  struct Options {
+    std::string model;
+    std::string config;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = app.add_subcommand("info", "Tells what a model, a run or a configuration is");
+  c->add_option("model", o->model, "A run directory or a model file");
+  c->add_option("--config", o->config, "A configuration file instead: nothing is trained");
+  c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info --config configs/zinc/egc-m.json");
+  c->callback([o, &common] {
+    using Json = nlohmann::ordered_json;
+    check(o->model.empty() != o->config.empty(),
+          "egc info takes a model or --config, not both and not neither");
+    const ModelFacts facts = o->model.empty() ? torch_module().config_facts(o->config)
+                                              : torch_module().model_facts(o->model);
+    const auto part = [](const std::string& text) {
+      const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+      return json.is_object() ? json : Json::object();
+    };
+    const Json config = part(facts.config_json);
+    const Json metrics = part(facts.metrics_json);
+    const Json dataset = part(facts.dataset_json);
+    if (common.json) {
+      fmt::print("{}\n", Json{{"model", facts.model},
+                              {"parameters", facts.parameters},
+                              {"config", config},
+                              {"metrics", metrics},
+                              {"dataset", dataset}}
+                             .dump());
+      return;
+    }
+    fmt::print("{}, {} parameters\n", facts.model, facts.parameters);
+    const auto show = [](const char* title, const Json& json) {
+      if (json.empty()) return;
+      fmt::print("{}\n", title);
+      for (const auto& [key, value] : json.items()) fmt::print("  {:<16} {}\n", key, value.dump());
+    };
+    show("configuration", config);
+    show("trained on", dataset);
+    show("scores", metrics);
+  });
+}
+
+}  // namespace egc::cli

@@ -1,0 +1,23 @@
+#include "egc/train/evaluate.h"
+
+#include "cli/torch/module.h"
+#include "egc/train/predictor.h"
+#include "egc/train/run_config.h"
+
+namespace egc::cli {
+
+EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset,
+                          const std::string& part, int64_t batch) {
+  train::Predictor predictor(model);
+  predictor.check_input(dataset);
+  train::TrainConfig trained;
+  if (const auto it = predictor.notes().find("train"); it != predictor.notes().end())
+    trained = train::parse_train_config(it->second, model + ": train");
+  const train::TaskData data(dataset, trained.split, predictor.vocabulary());
+  const auto predictions = train::predict_part(predictor.network(), data, train::parts().at(part),
+                                               batch > 0 ? batch : trained.batch);
+  return {std::string(data::metrics().name_of(dataset.info.metric)), predictions.score(),
+          predictions.size()};
+}
+
+}  // namespace egc::cli

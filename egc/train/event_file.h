@@ -1,0 +1,28 @@
+// Curves for TensorBoard: a file of records, each an Event (event.proto) between checksums.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "egc/train/epoch_record.h"
+
+namespace egc::train {
+
+class EventFile {
+ public:
+  // Written anew with the given epochs; the last of them ends now.
+  EventFile(std::filesystem::path path, std::span<const EpochRecord> history);
+  void add(const EpochRecord& record);
+
+ private:
+  std::filesystem::path path_;
+  double wall_time_ = 0;  // when the last epoch ended, in seconds since 1970
+};
+
+// CRC-32C (Castagnoli).
+uint32_t crc32c(std::string_view bytes);
+
+}  // namespace egc::train

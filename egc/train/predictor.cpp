@@ -1,0 +1,90 @@
+#include "egc/train/predictor.h"
+
+#include <ATen/ATen.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "egc/core/error.h"
+#include "egc/core/json_parse.h"
+#include "egc/train/default_config.h"
+#include "egc/train/task_data.h"
+
+namespace egc::train {
+namespace {
+
+void append(PredictionTable& to, const at::Tensor& output, Task task,
+            const data::TargetVocabulary& vocabulary) {
+  to.rows += output.size(0);
+  if (task == Task::kGraphSequence) {
+    const at::Tensor words = output.argmax(2).contiguous();
+    for (int64_t k = 0; k < words.size(0); ++k)
+      to.words.push_back(vocabulary.decode(
+          {words.data_ptr<int64_t>() + k * words.size(1), static_cast<size_t>(words.size(1))}));
+    return;
+  }
+  at::Tensor values = output;
+  if (task == Task::kGraphBinary) values = output.sigmoid();
+  if (task == Task::kGraphClassification) values = output.softmax(1);
+  if (!is_graph_task(task)) values = output.exp();  // log-probabilities
+  values = values.to(at::kFloat).contiguous();
+  to.columns = values.size(1);
+  to.values.insert(to.values.end(), values.data_ptr<float>(),
+                   values.data_ptr<float>() + values.numel());
+  if (task == Task::kGraphRegression || task == Task::kGraphBinary) return;
+  const at::Tensor best = output.argmax(1);
+  to.classes.insert(to.classes.end(), best.data_ptr<int64_t>(),
+                    best.data_ptr<int64_t>() + best.numel());
+}
+
+}  // namespace
+
+std::filesystem::path model_path(const std::filesystem::path& path) {
+  return std::filesystem::is_directory(path) ? path / "best.safetensors" : path;
+}
+
+Predictor::Predictor(const std::filesystem::path& path) {
+  const auto file = model_path(path);
+  models::LoadedNetwork loaded = models::load_network(file);
+  network_ = std::move(loaded.network);
+  notes_ = std::move(loaded.notes);
+  const auto it = notes_.find("dataset");
+  if (it == notes_.end())
+    fail(ErrorKind::kModel, "{}: the model does not tell what it was trained on", file.string());
+  const std::string where = file.string() + ": dataset";
+  try {
+    info_ = data::parse_info(it->second, where).info;
+    if (const auto words = notes_.find("vocabulary"); words != notes_.end())
+      vocabulary_ =
+          data::TargetVocabulary(parse_json<nlohmann::json>(words->second, where, ErrorKind::kModel)
+                                     .get<std::vector<std::string>>(),
+                                 config().sequence_length);
+  } catch (const std::exception& e) {
+    fail(ErrorKind::kModel, "{}", e.what());
+  }
+  if (config().task == Task::kGraphSequence && vocabulary_.size() > config().outputs)
+    fail(ErrorKind::kModel, "{}: {} words, but {} outputs", where, vocabulary_.size(),
+         config().outputs);
+}
+
+void Predictor::check_input(const data::Dataset& dataset) const {
+  try {
+    check_fits(config(), dataset);
+  } catch (const Error& e) {
+    fail(ErrorKind::kData, "{}", e.what());
+  }
+}
+
+PredictionTable Predictor::predict(const data::Dataset& dataset, int64_t batch) {
+  check_input(dataset);
+  const at::NoGradGuard no_grad;
+  network_->eval();
+  const auto stream = all_batches(dataset, vocabulary_, batch);
+  PredictionTable out;
+  stream->begin(0, 0);
+  while (const auto tensors = stream->next())
+    append(out, network_->forward(tensors->input), config().task, vocabulary_);
+  return out;
+}
+
+}  // namespace egc::train

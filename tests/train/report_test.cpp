@@ -1,0 +1,147 @@
+// The page and the event file of a run.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "egc/train/event.pb.h"
+#include "egc/train/event_file.h"
+#include "egc/train/html_report.h"
+#include "egc/train/svg_chart.h"
+
+namespace egc {
+namespace {
+
+using train::EpochRecord;
+using train::Report;
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+Report report(int64_t epochs) {
+  Report r;
+  r.title = "egc-m on <b>mine</b>";
+  r.facts = {{"test accuracy", "91.00 %"}};
+  r.metric = "accuracy";
+  for (int64_t k = 1; k <= epochs; ++k)
+    r.history.push_back({k, 1.0 / static_cast<double>(k), 1.1 / static_cast<double>(k),
+                         1 - 0.5 / static_cast<double>(k), 1e-3, 1});
+  r.best_epoch = epochs;
+  r.confusion = {{8, 2}, {0, 0}};
+  r.class_names = {"yes & no", "\"no\""};
+  r.config = "{\"a\": \"<script>\"}";
+  return r;
+}
+
+// Tags that are opened are closed, in order.
+void expect_balanced(const std::string& html) {
+  std::vector<std::string> open;
+  for (size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const size_t end = html.find('>', at);
+    ASSERT_NE(end, std::string::npos);
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    if (tag[0] == '!' || tag.back() == '/') continue;
+    const std::string name = tag.substr(0, tag.find(' '));
+    if (name == "meta") continue;
+    if (name[0] != '/') {
+      open.push_back(name);
+      continue;
+    }
+    ASSERT_FALSE(open.empty());
+    ASSERT_EQ("/" + open.back(), name);
+    open.pop_back();
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+TEST(Report, IsOneWellFormedPageOfItsOwn) {
+  for (const int64_t epochs : {0, 1, 2, 300}) {
+    const std::string html = to_html(report(epochs));
+    expect_balanced(html);
+    for (const char* outside : {"http:", "https:", "src=", "href=", "<script"})
+      EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+    for (const char* part : {"prefers-color-scheme: dark", "width=device-width", "91.00 %",
+                             "egc-m on &lt;b&gt;mine&lt;/b&gt;", "yes &amp; no", "&quot;no&quot;"})
+      EXPECT_NE(html.find(part), std::string::npos) << part;
+    EXPECT_EQ(html.find("nan"), std::string::npos);
+  }
+}
+
+TEST(Report, GapsAndConstantsAreDrawn) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const std::vector<double>& y : std::vector<std::vector<double>>{{},
+                                                                       {1},
+                                                                       {2, 2, 2},
+                                                                       {0, 0},
+                                                                       {nan},
+                                                                       {nan, 1, nan, 2, 3, inf},
+                                                                       {-1e300, 1e300},
+                                                                       {1e-12, 2e-12}}) {
+    const std::string svg = train::to_svg({"t", {{"line", "train", y}}, 0, "", false});
+    expect_balanced(svg);
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+    EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
+  }
+}
+
+TEST(Report, AHistogramCountsEverything) {
+  EXPECT_EQ(train::histogram_svg("t", {}), "");
+  const std::vector<float> values = {-1, 0, 0, 0, 1, std::numeric_limits<float>::quiet_NaN()};
+  const std::string svg = train::histogram_svg("t", values);
+  expect_balanced(svg);
+  int64_t total = 0;
+  for (size_t at = svg.find(": "); at != std::string::npos; at = svg.find(": ", at + 1))
+    total += std::atoll(svg.c_str() + at + 2);
+  EXPECT_EQ(total, 5);
+}
+
+TEST(EventFile, ChecksumIsCastagnolis) {
+  EXPECT_EQ(train::crc32c("123456789"), 0xE3069283U);  // the check value of the catalogue of CRCs
+  EXPECT_EQ(train::crc32c(std::string(32, '\0')), 0x8A9136AAU);  // RFC 3720, B.4
+}
+
+TEST(EventFile, TensorBoardsRecordsComeBack) {
+  std::string path = ::testing::TempDir() + "/egc_events_XXXXXX";
+  close(mkstemp(path.data()));
+  const std::vector<EpochRecord> history = {{1, 0.5, 0.6, 0.7, 1e-3, 2}};
+  train::EventFile file(path, history);
+  file.add({2, 0.4, 0.5, std::numeric_limits<double>::quiet_NaN(), 1e-4, 3});
+  std::string text = read_text(path);
+  std::vector<tensorboard::Event> events;
+  const auto masked = [](uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8U; };
+  while (!text.empty()) {
+    uint64_t length = 0;
+    uint32_t crc = 0;
+    std::memcpy(&length, text.data(), 8);
+    std::memcpy(&crc, text.data() + 8, 4);
+    EXPECT_EQ(crc, masked(train::crc32c(text.substr(0, 8))));
+    ASSERT_LE(length + 16, text.size());
+    const std::string data = text.substr(12, length);
+    std::memcpy(&crc, text.data() + 12 + length, 4);
+    EXPECT_EQ(crc, masked(train::crc32c(data)));
+    ASSERT_TRUE(events.emplace_back().ParseFromString(data));
+    text.erase(0, length + 16);
+  }
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0].file_version(), "brain.Event:2");
+  EXPECT_EQ(events[1].step(), 1);
+  EXPECT_EQ(events[1].summary().value(0).tag(), "loss/train");
+  EXPECT_EQ(events[1].summary().value(0).simple_value(), 0.5F);
+  EXPECT_EQ(events[1].summary().value_size(), 5);
+  EXPECT_EQ(events[2].summary().value_size(), 4);  // a score that is none is left out
+  EXPECT_NEAR(events[2].wall_time() - events[1].wall_time(), 3, 1e-3);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace egc

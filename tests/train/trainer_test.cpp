@@ -1,0 +1,160 @@
+// The loop: it learns, it repeats itself to the bit, it can stop anywhere and go on.
+#include "egc/train/trainer.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "egc/core/error.h"
+#include "egc/data/generators.h"
+#include "egc/train/default_config.h"
+#include "tests/core/expect_error.h"
+
+namespace egc {
+namespace {
+
+using testing::expect_error;
+using train::Part;
+using train::RunConfig;
+using train::TaskData;
+using train::Trainer;
+
+data::Dataset molecules() { return data::generate("molecules", {.seed = 1, .size = 0.02}); }
+
+RunConfig config_for(const data::Dataset& d, const std::string& model = "egc-m") {
+  RunConfig c;
+  c.model = train::default_config(d, model, 16);
+  c.model.layers = 2;
+  c.model.dropout = 0.2;
+  c.model.dropout_at.activation = !is_graph_task(d.info.task) || d.hetero.empty();
+  c.train.batch = 16;
+  c.train.epochs = 3;
+  c.seed = 5;
+  return c;
+}
+
+std::string bits(const Trainer& t) {
+  std::string out = to_json([&] {
+    auto p = t.progress();
+    for (auto& record : p.history) record.seconds = 0;
+    p.seconds = 0;
+    return p;
+  }());
+  for (const auto& [name, tensor] : t.state().tensors) {
+    const at::Tensor c = tensor.contiguous();
+    out += name;
+    out.append(static_cast<const char*>(c.data_ptr()), c.nbytes());
+  }
+  return out;
+}
+
+std::string train_all(const TaskData& data, const RunConfig& config) {
+  Trainer t(data, config);
+  while (!t.finished()) t.run_epoch({});
+  return bits(t);
+}
+
+TEST(Trainer, LearnsMolecules) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  RunConfig config = config_for(d);
+  config.model.dropout = 0;
+  config.train.epochs = 8;
+  Trainer t(data, config);
+  while (!t.finished()) t.run_epoch({});
+  const auto& h = t.progress().history;
+  EXPECT_LT(h.back().train_loss, 0.8 * h.front().train_loss);
+  // The best network is the one whose validation was reported.
+  const auto again = evaluate(t.best(), data, Part::kValid, 7);
+  EXPECT_NEAR(again.score, h[static_cast<size_t>(t.progress().best_epoch) - 1].valid, 1e-6);
+}
+
+TEST(Trainer, SameSeedSameBitsForAnyNumberOfThreads) {
+  for (const char* name : {"molecules", "pattern", "academic"}) {
+    const auto d = data::generate(name, {.seed = 1, .size = 0.01});
+    const TaskData data(d, "");
+    RunConfig config = config_for(d, d.hetero.empty() ? "egc-m" : "regc");
+    config.train.epochs = 2;
+    const int before = at::get_num_threads();
+    at::set_num_threads(1);
+    const std::string one = train_all(data, config);
+    for (const int threads : {1, 2, 4}) {
+      at::set_num_threads(threads);
+      EXPECT_TRUE(train_all(data, config) == one) << name << ", threads " << threads;
+    }
+    config.seed = 6;
+    EXPECT_FALSE(train_all(data, config) == one) << name;
+    at::set_num_threads(before);
+  }
+}
+
+TEST(Trainer, StoppedAfterAnyBatchItGoesOnToTheBit) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  const RunConfig config = config_for(d);
+  const std::string through = train_all(data, config);
+  const auto batches = static_cast<int64_t>(
+      data.shuffled(Part::kTrain, config.train.batch, config.seed)->num_batches());
+  for (int64_t stop = 1; stop <= 3 * batches; ++stop) {
+    Trainer first(data, config);
+    int64_t steps = 0;
+    while (!first.finished() &&
+           first.run_epoch([&](const Trainer::Step&) { return ++steps != stop; })) {
+    }
+    Trainer second(data, config);
+    second.load(first.state(), "state");
+    while (!second.finished()) second.run_epoch({});
+    ASSERT_TRUE(bits(second) == through) << "stopped after batch " << stop;
+  }
+}
+
+TEST(Trainer, ALossThatIsNoNumberNamesEpochAndBatch) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  RunConfig config = config_for(d);
+  config.train.lr = 1e30;
+  Trainer t(data, config);
+  expect_error(ErrorKind::kVerification, {"epoch 1", "batch 2 of", "learning rate"},
+               [&] { t.run_epoch({}); });
+}
+
+TEST(Trainer, WatchesTheLossOrTheMetricOfTheDataset) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  RunConfig config = config_for(d);
+  config.train.watch = "rocauc";
+  expect_error(ErrorKind::kUsage, {"\"loss\" or \"mae\"", "rocauc"},
+               [&] { Trainer t(data, config); });
+  config.train.watch = "loss";
+  Trainer t(data, config);
+  t.run_epoch({});
+  EXPECT_EQ(t.progress().best, t.progress().history[0].valid_loss);
+}
+
+TEST(Trainer, PnaGetsTheDegreesOfTheTrainingGraphs) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  RunConfig config = config_for(d, "pna");
+  const Trainer t(data, config);
+  EXPECT_NEAR(t.config().model.mean_log_degree.value(), data.mean_log_degree(), 1e-12);
+  EXPECT_GT(data.mean_log_degree(), std::log(2.0));
+  EXPECT_LT(data.mean_log_degree(), std::log(5.0));
+}
+
+TEST(Trainer, AStateOfAnotherNetworkIsRefused) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  RunConfig config = config_for(d);
+  const Trainer a(data, config);
+  config.model.hidden = 32;
+  Trainer b(data, config);
+  expect_error(ErrorKind::kModel, {"state"}, [&] { b.load(a.state(), "state"); });
+  auto state = a.state();
+  state.tensors["other.x"] = at::zeros({1});
+  Trainer c(data, a.config());
+  expect_error(ErrorKind::kModel, {"other.x"}, [&] { c.load(state, "state"); });
+}
+
+}  // namespace
+}  // namespace egc
