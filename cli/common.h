@@ -18,6 +18,7 @@ struct CommonOptions {
 // One line per command of the table in main.cpp.
 void add_bench_fusion(CLI::App& bench, const CommonOptions& common);
 void add_bench_layer(CLI::App& bench, const CommonOptions& common);
+void add_bench_epoch(CLI::App& bench, const CommonOptions& common);
 void add_bench_loader(CLI::App& bench, const CommonOptions& common);
 void add_data_info(CLI::App& data, const CommonOptions& common);
 void add_data_generate(CLI::App& data, const CommonOptions& common);

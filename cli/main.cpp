@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   add_bench_fusion(*bench, common);
   add_bench_layer(*bench, common);
   add_bench_loader(*bench, common);
+  add_bench_epoch(*bench, common);
 
   CLI::App* data = app.add_subcommand("data", "Datasets: list, inspect, check, make, download");
   data->require_subcommand(1);

@@ -103,6 +103,17 @@ struct TrainFlags {
   std::optional<int64_t> batch, epochs, patience, lr_patience;
   std::optional<std::string> watch, split;
 };
+// An epoch of training; seconds.
+struct EpochBenchRow {
+  double train_s = 0;
+  double kernels = 0;  // of train_s: passes over graphs and rows,
+  double gemm = 0;     // dense products,
+  double other = 0;    // everything else
+  double eval_s = 0;
+  int64_t batches = 0;
+  int64_t parameters = 0;
+};
+
 struct RunToCreate {
   std::string directory;
   uint64_t seed = 0;
@@ -168,6 +179,7 @@ struct TorchModule {
                                    const std::vector<std::pair<std::string, int64_t>>& models);
   LoaderBenchResult (*bench_loader)(const data::Dataset& dataset,
                                     const LoaderBenchOptions& options);
+  EpochBenchRow (*bench_epoch)(const data::Dataset& dataset, const TrainFlags& flags, int reps);
   // Run directories with complete configurations, ready to be trained in.
   void (*create_runs)(const data::Dataset& dataset, const TrainFlags& flags,
                       const std::vector<RunToCreate>& runs);

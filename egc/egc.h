@@ -37,3 +37,9 @@
 #include "egc/nn/sage_conv.h"          // IWYU pragma: export
 #include "egc/ops/fused_aggregate.h"   // IWYU pragma: export
 #include "egc/ops/spmm.h"              // IWYU pragma: export
+#include "egc/train/evaluate.h"        // IWYU pragma: export
+#include "egc/train/predictor.h"       // IWYU pragma: export
+#include "egc/train/run.h"             // IWYU pragma: export
+#include "egc/train/run_config.h"      // IWYU pragma: export
+#include "egc/train/task_data.h"       // IWYU pragma: export
+#include "egc/train/trainer.h"         // IWYU pragma: export

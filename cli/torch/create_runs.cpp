@@ -15,7 +15,9 @@ void override_with(To& to, const std::optional<From>& given) {
   if (given) to = *given;
 }
 
-train::RunConfig resolve(const data::Dataset& dataset, const TrainFlags& f) {
+}  // namespace
+
+train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& f) {
   train::RunConfig run;
   if (!f.config.empty()) {
     run = train::read_run_config(f.config);
@@ -52,16 +54,14 @@ train::RunConfig resolve(const data::Dataset& dataset, const TrainFlags& f) {
   override_with(t.split, f.split);
   models::check_config(m);
   train::check_config(t);
+  dataset.split(t.split);
+  train::check_fits(m, dataset);
   return run;
 }
 
-}  // namespace
-
 void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs) {
-  train::RunConfig config = resolve(dataset, flags);
-  dataset.split(config.train.split);
-  train::check_fits(config.model, dataset);
+  train::RunConfig config = resolve_config(dataset, flags);
   train::RunAbout about{EGC_VERSION, kernels::available_targets().front(), num_threads(),
                         data::dataset_checksum(dataset)};
   for (const RunToCreate& run : runs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/torch_module.h"
+#include "egc/train/run_config.h"
 
 namespace egc::cli {
 
@@ -11,6 +12,9 @@ LayerBenchResult bench_layer(const LayerBenchOptions& options);
 ModelBenchResult bench_models(const LayerBenchOptions& options,
                               const std::vector<std::pair<std::string, int64_t>>& models);
 LoaderBenchResult bench_loader(const data::Dataset& dataset, const LoaderBenchOptions& options);
+EpochBenchRow bench_epoch(const data::Dataset& dataset, const TrainFlags& flags, int reps);
+// Everything that the flags, a configuration file and the dataset say together.
+train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& flags);
 void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs);
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,

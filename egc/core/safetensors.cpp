@@ -200,9 +200,22 @@ void write_safetensors(const std::filesystem::path& path,
   const uint64_t length = header.size();
 
   AtomicFile file(path);
-  file.write(&length, 8);
-  file.write(header.data(), header.size());
-  for (const auto& [name, tensor] : tensors) file.write(tensor.data.data(), tensor.data.size());
+  // Most tensors are small: they go out together.
+  constexpr size_t kTogether = 1 << 20;
+  std::string pending(reinterpret_cast<const char*>(&length), 8);
+  pending += header;
+  const auto flush = [&] {
+    file.write(pending.data(), pending.size());
+    pending.clear();
+  };
+  for (const auto& [name, tensor] : tensors) {
+    if (pending.size() + tensor.data.size() > kTogether) flush();
+    if (tensor.data.size() > kTogether)
+      file.write(tensor.data.data(), tensor.data.size());
+    else
+      pending.append(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
+  }
+  flush();
   file.commit(sync);
 }
 

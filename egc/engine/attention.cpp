@@ -5,6 +5,7 @@
 
 #include "egc/core/huge_buffer.h"
 #include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
 #include "egc/engine/cache_policy.h"
 #include "egc/engine/scratch.h"
 
@@ -41,6 +42,7 @@ void for_each_range(const Csr& graph, int64_t heads, F&& f) {
 template <class T>
 void attention_forward(const Csr& graph, kernels::AttentionInput<T> in, const T* bias, T* out,
                        const kernels::AttentionSaved<T>& saved, const Epilogue<T>& epilogue) {
+  const WorkTimer timer(Work::kKernels);
   complete(graph, in);
   const int64_t columns = in.columns();
   for_each_range<T>(graph, in.heads, [&](int64_t, RowRange rows, T* scratch, int32_t* neighbours) {
@@ -52,6 +54,7 @@ void attention_forward(const Csr& graph, kernels::AttentionInput<T> in, const T*
 template <class T>
 void attention_backward(const Csr& graph, kernels::AttentionInput<T> in,
                         kernels::AttentionGrad<T> grad, const AttentionGradients<T>& out) {
+  const WorkTimer timer(Work::kKernels);
   complete(graph, in);
   const int64_t columns = in.columns();
   const auto records = make_huge_array<T>(graph.num_targets() * 4 * in.heads);

@@ -6,6 +6,7 @@
 #include "egc/core/error.h"
 #include "egc/core/huge_buffer.h"
 #include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
 #include "egc/engine/cache_policy.h"
 #include "egc/engine/scratch.h"
 #include "egc/kernels/fused_aggregate_backward.h"
@@ -68,6 +69,7 @@ void check_fused(const Csr& graph, const FusedShape& shape) {
 
 template <class T>
 void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilogue<T>& epilogue) {
+  const WorkTimer timer(Work::kKernels);
   check_fused(p.graph, p.shape);
   FusedInput<T> common = make_input(p);
   const int64_t out_bytes = p.graph.num_targets() * p.shape.out_width() * sizeof(T);
@@ -91,6 +93,7 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
 
 template <class T>
 void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, T* grad_weights) {
+  const WorkTimer timer(Work::kKernels);
   check_fused(p.graph, p.shape);
   const Csr& transposed = p.graph.transposed();
   const kernels::RecordLayout records = kernels::record_layout(p.shape.aggregators);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
 #include "egc/engine/scratch.h"
 #include "egc/graph/row_split.h"
 
@@ -29,6 +30,7 @@ T* keep_scratch(const kernels::NormAct<T>& op, int64_t columns) {
 
 template <class T>
 void column_statistics(const T* x, int64_t rows, int64_t columns, T* mean, T* variance) {
+  const WorkTimer timer(Work::kKernels);
   const auto blocks = blocks_of(rows);
   std::vector<T> means(blocks.size() * columns);
   std::vector<T> squares(blocks.size() * columns);
@@ -58,6 +60,7 @@ void column_statistics(const T* x, int64_t rows, int64_t columns, T* mean, T* va
 template <class T>
 void norm_act_forward(const kernels::NormAct<T>& op, int64_t rows, int64_t columns, const T* x,
                       const T* residual, T* y) {
+  const WorkTimer timer(Work::kKernels);
   for_each_block(blocks_of(rows), [&](int64_t, RowRange range) {
     kernels::norm_act(op, range, columns, 0, columns, x, residual, y, keep_scratch(op, columns));
   });
@@ -67,6 +70,7 @@ template <class T>
 void norm_act_backward(const kernels::NormAct<T>& op, const NormStatistics<T>& statistics,
                        int64_t rows, int64_t columns, const T* x, const T* grad_y, T* grad_x,
                        T* grad_weight, T* grad_bias) {
+  const WorkTimer timer(Work::kKernels);
   const auto blocks = blocks_of(rows);
   const kernels::NormActGrad<T> in{op, x, grad_y, statistics.mean};
   std::vector<T> a;

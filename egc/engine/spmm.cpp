@@ -1,6 +1,7 @@
 #include "egc/engine/spmm.h"
 
 #include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
 #include "egc/engine/cache_policy.h"
 #include "egc/kernels/spmm.h"
 
@@ -8,6 +9,7 @@ namespace egc {
 
 template <class T>
 void spmm(const Csr& graph, const SliceLayout& layout, const T* x, T* out) {
+  const WorkTimer timer(Work::kKernels);
   const int64_t columns = layout.columns();
   kernels::SpmmArgs<T> args;
   args.graph = graph.view();

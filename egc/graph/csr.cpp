@@ -16,8 +16,17 @@ namespace egc {
 namespace {
 
 constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
-constexpr int64_t kWorkPerRange = 1 << 14;  // about 0.1 ms of gathering: fine enough to balance
+// Ranges of rows, in edges and rows: about 0.1 ms of gathering in a large graph, fine enough to
+// balance. A batch of molecules is smaller than one of these, and still worth sharing.
+constexpr int64_t kWorkPerRange = 1 << 14;
+constexpr int64_t kLeastPerRange = 1 << 9;
+constexpr int64_t kWantedRanges = 8;
 constexpr int64_t kMaxRanges = 1024;
+
+int64_t num_ranges(int64_t work) {
+  const int64_t each = std::clamp(work / kWantedRanges, kLeastPerRange, kWorkPerRange);
+  return std::clamp<int64_t>(work / each, 1, kMaxRanges);
+}
 
 template <class T>
 std::vector<T> inverse_sqrt(const std::vector<double>& degree) {
@@ -151,8 +160,7 @@ void Csr::Data::check_and_derive() {
     check_data(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= offsets.back(),
                "graph: offsets must rise, row {} ends at {} and begins at {}", i, offsets[i + 1],
                offsets[i]);
-  row_ranges = split_rows(
-      offsets, std::clamp<int64_t>((offsets.back() + num_targets) / kWorkPerRange, 1, kMaxRanges));
+  row_ranges = split_rows(offsets, num_ranges(offsets.back() + num_targets));
   const bool square = num_targets == num_sources;
   std::atomic<bool> loops{false};
   parallel_tasks(static_cast<int64_t>(row_ranges.size()), [&](int64_t task) {

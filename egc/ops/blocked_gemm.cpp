@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
 #include "egc/graph/row_split.h"
 #include "egc/ops/blas_check.h"
 
@@ -21,6 +22,7 @@ constexpr int64_t kMaxPartials = 32;
 
 void blocked_gemm(int64_t rows, const std::vector<GemmTerm>& terms,
                   const std::function<void(RowRange)>& finish) {
+  const WorkTimer timer(Work::kGemm);
   warn_of_slow_blas();
   const auto blocks = split_evenly(rows, block_rows(rows));
   parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
@@ -43,6 +45,7 @@ void blocked_gemm(int64_t rows, const std::vector<GemmTerm>& terms,
 
 std::vector<at::Tensor> blocked_gemm_backward(int64_t rows,
                                               const std::vector<GemmGradTerm>& terms) {
+  const WorkTimer timer(Work::kGemm);
   const auto blocks = split_evenly(rows, block_rows(rows));
   const auto num_blocks = static_cast<int64_t>(blocks.size());
   const int64_t partials = std::clamp<int64_t>(num_blocks, 1, kMaxPartials);

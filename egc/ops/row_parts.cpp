@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
 #include "egc/graph/row_split.h"
 #include "egc/ops/autograd.h"
 #include "egc/ops/tensor_buffer.h"
@@ -17,6 +18,7 @@ namespace ag = torch::autograd;
 
 template <class F>
 void for_each_row(int64_t rows, F&& f) {
+  const WorkTimer timer(Work::kKernels);
   const auto blocks = split_evenly(rows, 512);
   parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
     for (int64_t i = blocks[b].begin; i < blocks[b].end; ++i) f(i);

@@ -35,7 +35,6 @@ void visit_progress(Visitor&& v, State& p) {
   v("plateau_bad", p.plateau_bad);
   v("best_epoch", p.best_epoch);
   v("best", p.best);
-  v("stopped", p.stopped);
 }
 
 struct Writer {
@@ -83,12 +82,13 @@ bool finish_epoch(Progress& p, const TrainConfig& config, const EpochRecord& rec
     p.best_epoch = record.epoch;
     p.best = watched;
   }
-  p.stopped = config.early_stop > 0 && record.epoch - p.best_epoch >= config.early_stop;
   return best;
 }
 
 bool is_finished(const Progress& p, const TrainConfig& config) {
-  return p.stopped || p.epochs_done() >= config.epochs;
+  const int64_t since_best = p.epochs_done() - p.best_epoch;
+  const bool stopped = config.early_stop > 0 && since_best > config.early_stop;
+  return stopped || p.epochs_done() >= config.epochs;
 }
 
 std::string to_json(const Progress& progress) {

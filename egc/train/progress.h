@@ -23,7 +23,6 @@ struct Progress {
   int64_t plateau_bad = 0;  // epochs without such a gain
   int64_t best_epoch = 0;   // 0: none yet
   double best = 0;          // the watched value then
-  bool stopped = false;     // early
 
   std::vector<EpochRecord> history;
 

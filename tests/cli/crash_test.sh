@@ -73,6 +73,12 @@ same() {
   left=$(find "$1" -name '*.tmp.*')
   [ -z "$left" ] || fail "$name: left behind: $left"
 }
+# left_whole RUN: what a dead process leaves can be used. Whether last.ckpt can, resuming tells.
+left_whole() {
+  [ ! -e "$1/best.safetensors" ] ||
+    [ "$(tensors_of "$1/best.safetensors" | wc -c)" -eq "$(tensors_of "$work/new/best.safetensors" | wc -c)" ] ||
+    fail "${1##*/}: a part of best.safetensors"
+}
 # finish RUN REFERENCE: to the end, undisturbed. RUN.said has the epochs announced before; the seconds
 # in their lines tell whether they were kept or trained again.
 finish() {
@@ -133,6 +139,7 @@ disturbed() {
   fi
   epochs_said "$run.out" >"$run.said"
   if [ "$start" = resumed ]; then epochs_said "$work/begun.out" >>"$run.said"; fi
+  left_whole "$run"
   finish "$run" "$work/new"
   rm -r "$run"
 }
@@ -169,6 +176,7 @@ killed() {
     kill -9 $! 2>/dev/null || true
     code=0; { wait $! || code=$?; } 2>/dev/null
     epochs_said "$run.out" >>"$run.said"
+    left_whole "$run"
     case $code in
       137) echo "$run" >>"$work/hits" ;;
       0) ;;  # it was faster
@@ -199,6 +207,7 @@ interrupted() {
     [ "$code" -eq 0 ] || break  # 0: it was faster
   done
   one_sentence "$run" 130 "egc train --resume $run"
+  grep -aq 'batches\\":[1-9]' "$run/last.ckpt" || fail "${run##*/}: no checkpoint within the epoch"
   epochs_said "$run.out" >"$run.said"
   finish "$run" "$work/long"
 }

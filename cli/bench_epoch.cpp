@@ -1,0 +1,77 @@
+// egc bench epoch: an epoch of training, and where its time goes.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/dataset_argument.h"
+#include "cli/torch_module.h"
+#include "egc/core/parallel.h"
+
+namespace egc::cli {
+namespace {
+
+// The largest resident set of this process so far, in megabytes.
+double peak_mb() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
+}  // namespace
+
+void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
+  struct Options {
+    TrainFlags flags;
+    int reps = 3;
+  };
+  auto o = std::make_shared<Options>();
+  TrainFlags& f = o->flags;
+  f.dataset = "molecules";
+  CLI::App* c = bench.add_subcommand("epoch", "Time and memory of an epoch of training");
+  c->add_option("--dataset", f.dataset, "A known or generated dataset, or a directory")
+      ->capture_default_str();
+  c->add_option("--model", f.model, "As for egc train");
+  c->add_option("--config", f.config, "A configuration file");
+  c->add_option("--hidden", f.hidden, "Width of the layers");
+  c->add_option("--batch", f.batch, "Graphs in a batch");
+  c->add_option("--reps", o->reps, "Epochs; the median is shown")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  c->footer("Example:\n  egc bench epoch --dataset zinc --config configs/zinc/egc-m.json");
+  c->callback([o, &common] {
+    const data::Dataset d = load_dataset(o->flags.dataset, common);
+    const EpochBenchRow r = torch_module().bench_epoch(d, o->flags, o->reps);
+    const std::string model = o->flags.model.empty() ? o->flags.config : o->flags.model;
+    if (common.json) {
+      using Json = nlohmann::ordered_json;
+      fmt::print(
+          "{}\n",
+          Json{{"bench", "epoch"},
+               {"dataset", d.info.name},
+               {"model", model},
+               {"train_s", r.train_s},
+               {"eval_s", r.eval_s},
+               {"parts", {{"kernels", r.kernels}, {"gemm", r.gemm}, {"other", r.other}}},
+               {"peak_mb", peak_mb()},
+               {"batches", r.batches},
+               {"parameters", r.parameters},
+               {"reps", o->reps},
+               {"threads", num_threads()}}
+              .dump());
+      return;
+    }
+    fmt::print("{} on {}, {} parameters, {} batches, {} threads\n", model, d.info.name,
+               r.parameters, r.batches, num_threads());
+    fmt::print("  training  {:8.3f} s ({:.2f} ms a batch)\n", r.train_s,
+               1e3 * r.train_s / static_cast<double>(r.batches));
+    for (const auto& [name, seconds] : {std::pair{"kernels", r.kernels}, std::pair{"gemm", r.gemm},
+                                        std::pair{"other", r.other}})
+      fmt::print("    {:<8}{:8.3f} s ({:.0f} %)\n", name, seconds, 100 * seconds / r.train_s);
+    fmt::print("  validation{:8.3f} s\n  peak memory {:.0f} MB\n", r.eval_s, peak_mb());
+  });
+}
+
+}  // namespace egc::cli

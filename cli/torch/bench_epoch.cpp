@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <chrono>
+
+#include "cli/torch/module.h"
+#include "egc/core/work_clock.h"
+#include "egc/train/trainer.h"
+
+namespace egc::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point a, Clock::time_point b) {
+  return std::chrono::duration<double>(b - a).count();
+}
+
+// One epoch; its training ends with the last step, the rest is validation.
+EpochBenchRow measure_epoch(train::Trainer& trainer) {
+  const auto begin = Clock::now();
+  auto end_of_training = begin;
+  const double kernels = seconds_of(Work::kKernels);
+  const double gemm = seconds_of(Work::kGemm);
+  EpochBenchRow row;
+  trainer.run_epoch([&](const train::Trainer::Step& step) {
+    if (step.batch < step.batches) return true;
+    end_of_training = Clock::now();
+    row.kernels = seconds_of(Work::kKernels) - kernels;
+    row.gemm = seconds_of(Work::kGemm) - gemm;
+    row.batches = step.batches;
+    return true;
+  });
+  row.train_s = seconds_between(begin, end_of_training);
+  row.eval_s = seconds_between(end_of_training, Clock::now());
+  row.other = row.train_s - row.kernels - row.gemm;
+  return row;
+}
+
+}  // namespace
+
+EpochBenchRow bench_epoch(const data::Dataset& dataset, const TrainFlags& flags, int reps) {
+  train::RunConfig config = resolve_config(dataset, flags);
+  config.train.epochs = reps + 1;
+  config.train.early_stop = 0;
+  const train::TaskData data(dataset, config.train.split, config.model.outputs - 2,
+                             config.model.sequence_length);
+  train::Trainer trainer(data, config);
+  measure_epoch(trainer);  // caches, buffers and pages fill
+  std::vector<EpochBenchRow> rows;
+  for (int k = 0; k < reps; ++k) rows.push_back(measure_epoch(trainer));
+  const auto middle = rows.begin() + std::ssize(rows) / 2;
+  std::nth_element(rows.begin(), middle, rows.end(),
+                   [](const auto& a, const auto& b) { return a.train_s < b.train_s; });
+  EpochBenchRow out = *middle;
+  out.parameters = trainer.network().num_parameters();
+  return out;
+}
+
+}  // namespace egc::cli
