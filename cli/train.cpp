@@ -19,6 +19,7 @@
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
 #include "egc/data/child_process.h"
+#include "egc/data/dataset_table.h"
 
 namespace egc::cli {
 namespace {
@@ -44,6 +45,20 @@ std::string free_directory(const TrainFlags& flags) {
   std::string out = base;
   for (int k = 2; fs::exists(out); ++k) out = fmt::format("{}-{}", base, k);
   return out;
+}
+
+// The paper's configuration of a known dataset, where there is one: installed beside the program,
+// or in the source tree that it was built in.
+std::string published_config(const std::string& dataset, const std::string& model) {
+  const data::KnownDataset* known = data::find_known(dataset);
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  if (known == nullptr) return "";
+  for (const char* place : {"../share/egc/configs", "../../../configs"}) {
+    const fs::path file = program / place / known->name / (model + ".json");
+    if (fs::exists(file, ignored)) return file.lexically_normal().string();
+  }
+  return "";
 }
 
 // Of one run or of several: the directories with a config.json.
@@ -202,6 +217,10 @@ void train(const Options& o, const CommonOptions& common) {
   if (dir.empty()) {
     TrainFlags flags = o.flags;
     const data::Dataset dataset = load_for_training(flags.dataset, common);
+    if (flags.config.empty()) {
+      flags.config = published_config(flags.dataset, flags.model);
+      if (!flags.config.empty()) log_info("the paper's configuration: {}", flags.config);
+    }
     if (const auto path = dataset_directory(flags.dataset, common);
         path && fs::exists(flags.dataset))
       flags.dataset = fs::absolute(*path).lexically_normal().string();

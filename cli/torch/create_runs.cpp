@@ -6,6 +6,7 @@
 #include "egc/kernels/target.h"
 #include "egc/train/default_config.h"
 #include "egc/train/run_directory.h"
+#include "egc/train/trainer.h"
 
 namespace egc::cli {
 namespace {
@@ -21,8 +22,13 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   train::RunConfig run;
   if (!f.config.empty()) {
     run = train::read_run_config(f.config);
-    check(f.model.empty() || f.model == run.model.model, "{} configures {}, --model asks for {}",
-          f.config, run.model.model, f.model);
+    if (!f.model.empty() && f.model != run.model.model) {
+      // Another layer in the same network: what only the configured one has goes.
+      run.model.model = f.model;
+      run.model.heads.reset();
+      run.model.bases.reset();
+      run.model.aggregators.reset();
+    }
   } else {
     check(!f.model.empty(), "--model or --config is needed");
     run.model = train::default_config(dataset, f.model);
@@ -62,6 +68,8 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
 void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs) {
   train::RunConfig config = resolve_config(dataset, flags);
+  train::check_watch(config.train, dataset.info);
+  models::make_network(config.model);  // says what is wrong before there is a directory
   train::RunAbout about{EGC_VERSION, kernels::available_targets().front(), num_threads(),
                         data::dataset_checksum(dataset)};
   for (const RunToCreate& run : runs) {

@@ -34,13 +34,16 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+void check_watch(const TrainConfig& config, const data::DatasetInfo& info) {
+  const std::string_view metric = data::metrics().name_of(info.metric);
+  check(config.watch.empty() || config.watch == "loss" || config.watch == metric,
+        "watch must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name,
+        config.watch);
+}
+
 Trainer::Trainer(const TaskData& data, const RunConfig& config) : data_(data), config_(config) {
   check_config(config.train);
-  const data::DatasetInfo& info = data.dataset().info;
-  const std::string metric(data::metrics().name_of(info.metric));
-  const std::string& watch = config.train.watch;
-  check(watch.empty() || watch == "loss" || watch == metric,
-        "watch must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name, watch);
+  check_watch(config.train, data.dataset().info);
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   check_fits(config_.model, data.dataset());

@@ -16,6 +16,9 @@
 
 namespace egc::train {
 
+// Throws kUsage unless the dataset can be judged by what the configuration watches.
+void check_watch(const TrainConfig& config, const data::DatasetInfo& info);
+
 class Trainer {
  public:
   // `data` must outlive it. Throws kUsage unless network and dataset fit.

@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# Training, scoring and predicting from outside: what is printed, what is left behind, what is refused.
+# Usage: train_test.sh EGC_PROGRAM
+set -u
+egc=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# expect CODE "part of stderr" -- arguments: one sentence on stderr
+expect() {
+  local code=$1 part=$2; shift 3
+  local out; out=$("$egc" --quiet "$@" 2>&1 >/dev/null); local got=$?
+  [ "$got" -eq "$code" ] || fail "egc $*: exit $got, expected $code ($out)"
+  case "$out" in *"$part"*) ;; *) fail "egc $*: stderr does not say '$part': $out" ;; esac
+  [ "$(grep -c . <<<"$out")" -le 1 ] || fail "egc $*: more than one line on stderr: $out"
+}
+# runs arguments: works, quietly
+runs() { "$egc" --quiet "$@" >stdout 2>stderr || fail "egc $*: exit $? ($(cat stderr))"; [ ! -s stderr ] || fail "egc $*: says $(cat stderr)"; }
+py() { python3 - "$@" || fail "check of $*"; }
+
+"$egc" data generate molecules --size 0.02 --out data >/dev/null
+small=(--hidden 16 --layers 2 --batch 32)
+
+# JSON lines of the contract: epochs, seeds, a summary.
+"$egc" --json --quiet train data --model egc-m "${small[@]}" --epochs 3 --seeds 2 --out runs/two >json 2>stderr || fail "train: $(cat stderr)"
+py json <<'CHECK'
+import json, math, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+epochs = [l for l in lines if "epoch" in l]
+seeds = [l for l in lines if "best_epoch" in l]
+assert [(l["seed"], l["epoch"]) for l in epochs] == [(s, e) for s in (0, 1) for e in (1, 2, 3)], epochs
+assert all(k in l for l in epochs for k in ("train_loss", "valid", "lr", "seconds"))
+assert [l["seed"] for l in seeds] == [0, 1] and all(k in l for l in seeds for k in ("valid", "test"))
+last = lines[-1]
+assert last["summary"] is True and last["metric"] == "mae" and last["seeds"] == 2
+tests = [l["test"] for l in seeds]
+mean = sum(tests) / 2
+assert abs(last["mean"] - mean) < 1e-12
+assert abs(last["std"] - math.sqrt(sum((t - mean) ** 2 for t in tests))) < 1e-12
+assert tests[0] != tests[1]
+CHECK
+for file in config.json metrics.jsonl events.out.tfevents.0.egc last.ckpt best.safetensors report.html; do
+  [ -s "runs/two/seed-1/$file" ] || fail "the run has no $file"
+done
+py runs/two/seed-1 <<'CHECK'
+import json, sys
+run = sys.argv[1]
+config = json.load(open(run + "/config.json"))
+assert config["seed"] == 1 and config["train"]["epochs"] == 3 and config["model"]["model"] == "egc-m"
+assert all(config["about"][k] for k in ("version", "instruction_set", "threads", "dataset_checksum")), config["about"]
+assert len(open(run + "/metrics.jsonl").readlines()) == 3
+page = open(run + "/report.html").read()
+assert "<svg" in page and "egc-m on molecules" in page and "predicted − true" in page
+CHECK
+
+# Seeds one after the other, at once, and alone give the same models.
+runs train data --model egc-m "${small[@]}" --epochs 3 --seeds 2 --jobs 2 --out runs/jobs
+runs --seed 1 train data --model egc-m "${small[@]}" --epochs 3 --out runs/alone
+cmp -s runs/two/seed-1/best.safetensors runs/jobs/seed-1/best.safetensors || fail "--jobs gives another model"
+cmp -s runs/two/seed-1/best.safetensors runs/alone/best.safetensors || fail "a seed alone gives another model"
+cmp -s runs/two/seed-0/best.safetensors runs/two/seed-1/best.safetensors && fail "two seeds give the same model"
+grep -q "mean and deviation over 2 seeds" stdout || { runs train --resume runs/jobs; grep -q "mean and deviation over 2 seeds" stdout || fail "no mean over seeds: $(cat stdout)"; }
+
+# A configuration file, the run's own too; flags override it.
+runs train data --config runs/alone/config.json --seed 1 --out runs/again
+cmp -s runs/alone/best.safetensors runs/again/best.safetensors || fail "a run's config.json does not repeat it"
+runs train data --config runs/alone/config.json --model gcn --epochs 1 --out runs/gcn
+grep -q '"model": "gcn"' runs/gcn/config.json || fail "--model does not override --config"
+
+# Scores: those that training reported.
+"$egc" --json eval runs/alone data >eval.json || fail "eval"
+py eval.json runs/alone <<'CHECK'
+import json, struct, sys
+got = json.load(open(sys.argv[1]))
+with open(sys.argv[2] + "/best.safetensors", "rb") as f:
+    meta = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))["__metadata__"]
+metrics = json.loads(meta["metrics"])
+assert got["metric"] == "mae" and got["split"] == "test" and got["value"] == metrics["test"], (got, metrics)
+CHECK
+"$egc" --json info runs/alone | python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["model"] == "egc-m" and d["parameters"] > 0 and d["config"]["hidden"] == 16 and "test" in d["metrics"], d' || fail "info of a run"
+
+# Predictions: a line for each graph, and their mean error is the score.
+"$egc" predict runs/alone data --out p.csv >/dev/null || fail "predict"
+"$egc" --json predict runs/alone/best.safetensors data >p.jsonl 2>/dev/null || fail "predict --json"
+py data p.csv p.jsonl eval.json <<'CHECK'
+import csv, gzip, json, os, sys
+data, table, lines, score = sys.argv[1:]
+def column(path):
+    full = path + ".csv.gz" if os.path.exists(path + ".csv.gz") else path + ".csv"
+    return [line.strip() for line in (gzip.open(full, "rt") if full.endswith("gz") else open(full))]
+labels = [float(v) for v in column(data + "/raw/graph-label")]
+split = next(os.scandir(data + "/split")).path
+test = [int(v) for v in column(split + "/test")]
+rows = list(csv.DictReader(open(table)))
+assert len(rows) == len(labels), (len(rows), len(labels))
+name = [k for k in rows[0] if k != "id"][0]
+predicted = [float(r[name]) for r in rows]
+mae = sum(abs(predicted[k] - labels[k]) for k in test) / len(test)
+assert abs(mae - json.load(open(score))["value"]) < 1e-4
+json_rows = [json.loads(line) for line in open(lines)]
+assert [list(r["values"].values())[0] for r in json_rows] == predicted or max(
+    abs(list(r["values"].values())[0] - p) for r, p in zip(json_rows, predicted)) < 1e-6
+CHECK
+
+# Tables of one's own: trained, then predicted for rows of another table.
+python3 - <<'MAKE'
+import random
+random.seed(1)
+with open("nodes.csv", "w") as n, open("more.csv", "w") as m:
+    n.write("id,size,team,class\n"); m.write("id,team,size\n")
+    for k in range(200):
+        kind = random.choice("ab")
+        n.write(f"n{k},{random.gauss(2 if kind == 'a' else -2, 1):.3f},{'red' if kind == 'a' else 'blue'},{kind}\n")
+    for k in range(5): m.write(f"x{k},red,2.{k}\n")
+    m.write("x5,green,\n")
+with open("edges.csv", "w") as e, open("few.csv", "w") as f:
+    e.write("source,target\n"); f.write("source,target\nx0,x1\nx1,x2\n")
+    for k in range(400): e.write(f"n{random.randrange(200)},n{random.randrange(200)}\n")
+MAKE
+"$egc" data build csv --edges edges.csv --nodes nodes.csv --label class --undirected --out mine >/dev/null 2>&1 || fail "build csv"
+runs train mine --model egc-s --hidden 16 --epochs 60 --lr 0.01 --watch loss --out runs/mine
+"$egc" predict runs/mine --nodes more.csv --edges few.csv >more.out 2>more.err || fail "predict of tables: $(cat more.err)"
+grep -q '1 values are missing and 0 unknown' more.err && grep -q '"team": 0 values are missing and 1 unknown' more.err || fail "predict of tables does not tell of gaps: $(cat more.err)"
+py more.out <<'CHECK'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert [r["name"] for r in rows] == ["x0", "x1", "x2", "x3", "x4", "x5"], rows
+assert [r["class"] for r in rows][:3] == ["a"] * 3, rows
+for r in rows: assert abs(float(r["p_a"]) + float(r["p_b"]) - 1) < 1e-5, r
+CHECK
+printf 'id,team\nx0,red\nx1,red\nx2,red\n' >less.csv
+expect 3 'expected a column "size"' -- predict runs/mine --nodes less.csv --edges few.csv
+
+# SMILES, where there is RDKit.
+printf 'CCO\nc1ccccc1 benzene\nnonsense\n' >some.smi
+printf 'smiles,y\nCCO,1\nCCC,2\nCCN,3\nCCCl,1\nCCBr,1\nCCF,2\nCC=O,1\nCC#N,2\nC1CC1,3\nCCS,1\n' >mols.csv
+if "$egc" data build molecules --smiles mols.csv --label y --task graph-regression --split-by random --split 0.6,0.2,0.2 --features zinc --out mols >/dev/null 2>&1; then
+  runs train mols --model egc-s --hidden 16 --epochs 1 --out runs/mols
+  expect 3 'some.smi:3: "nonsense"' -- predict runs/mols some.smi --out never.csv
+  [ ! -e never.csv ] || fail "a refused prediction leaves a file"
+  "$egc" --quiet predict runs/mols some.smi --skip-bad >smi.out 2>/dev/null || fail "predict of SMILES"
+  [ "$(wc -l <smi.out)" -eq 3 ] || fail "predict of SMILES: $(cat smi.out)"
+  expect 3 "takes no SMILES" -- predict runs/mine some.smi
+else
+  echo "skipped: SMILES (no RDKit)"
+fi
+
+# What is refused, and how.
+expect 2 "not both and not neither" -- train
+expect 2 "--model or --config" -- train data --out x
+expect 2 'unknown model "egcs"; known: gcn' -- train data --model egcs --out x
+expect 3 'no dataset "nowhere"' -- train nowhere --model gcn --out x
+expect 2 "--resume runs/alone goes on" -- train data --model gcn --out runs/alone
+expect 2 "no config.json" -- train --resume data
+expect 2 "lr must be positive" -- train data --model gcn --lr 0 --out x
+expect 2 '"loss" or "mae"' -- train data --model gcn --watch rocauc --out x
+expect 2 "divisible by heads" -- train data --model egc-s --hidden 13 --out x
+expect 2 "wrong.json" -- train data --config wrong.json --out x
+expect 6 "epoch 1, batch 2" -- train data --model gcn --lr 1e30 --epochs 1 --out runs/nan
+expect 4 "dataset.json" -- predict data/dataset.json data
+expect 5 "data/best.safetensors: cannot be opened" -- eval data data
+expect 3 "the network graph-regression" -- eval runs/alone mine
+expect 2 "model or --config" -- info
+[ ! -e x ] || fail "a refused run leaves a directory"
+
+# A loss that is no number keeps the last good checkpoint.
+runs train data --model gcn "${small[@]}" --epochs 2 --out runs/good
+sed -i 's/"lr": 0.001/"lr": 1e30/; s/"epochs": 2/"epochs": 4/' runs/good/config.json
+cp runs/good/last.ckpt before.ckpt
+expect 4 "another run" -- train --resume runs/good
+cmp -s before.ckpt runs/good/last.ckpt || fail "a refused resume touches the checkpoint"
+
+# Datasets at the edge: they train, or one sentence tells why not.
+dataset() {  # dataset DIR JSON NODES-PER-GRAPH EDGES LABELS TRAIN VALID TEST
+  mkdir -p "$1/raw" "$1/split/s"; printf '%s' "$2" >"$1/dataset.json"
+  local total=0 n; : >"$1/raw/node-feat.csv"; : >"$1/raw/num-node-list.csv"; : >"$1/raw/num-edge-list.csv"
+  for n in $3; do echo "$n" >>"$1/raw/num-node-list.csv"; total=$((total + n)); done
+  for ((n = 0; n < total; ++n)); do echo "0.$((n % 7)),1" >>"$1/raw/node-feat.csv"; done
+  : >"$1/raw/edge.csv"; local edge count=0
+  for edge in $4; do echo "$edge" >>"$1/raw/edge.csv"; count=$((count + 1)); done
+  for n in $3; do echo "$count" >>"$1/raw/num-edge-list.csv"; count=0; done  # all in the first graph
+  printf '%s\n' $5 >"$1/raw/graph-label.csv"
+  printf '%s\n' $6 >"$1/split/s/train.csv"; printf '%s\n' $7 >"$1/split/s/valid.csv"; printf '%s\n' $8 >"$1/split/s/test.csv"
+}
+regression='{"task":"graph-regression"}'
+binary='{"task":"graph-binary"}'
+tiny=(--model egc-m --hidden 16 --layers 2 --epochs 2)
+dataset two "$regression" "3 2" "0,1 1,2" "1 2" "0" "" "1"
+expect 3 "valid" -- train two "${tiny[@]}" --out runs/e1
+dataset four "$regression" "3 2 4 2" "0,1 1,2" "1 2 3 4" "0 1" "2" "3"
+runs train four "${tiny[@]}" --out runs/e2
+dataset single "$regression" "1 1 1 1" "" "1 2 3 4" "0 1" "2" "3"   # one node each, no edges
+runs train single "${tiny[@]}" --out runs/e3
+dataset constant "$regression" "3 2 4 2" "0,1" "5 5 5 5" "0 1" "2" "3"
+runs train constant "${tiny[@]}" --out runs/e4
+dataset oneclass "$binary" "3 2 4 2 3" "0,1" "0 1 1 1 0" "0 1" "2 3" "4"
+expect 3 "--watch loss" -- train oneclass "${tiny[@]}" --out runs/e5
+runs train oneclass "${tiny[@]}" --watch loss --out runs/e6
+grep -q "undefined" stdout || fail "a ROC-AUC of one class is told as $(cat stdout)"
+dataset lonely "$regression" "3 2 2" "0,1" "1 2 3" "0" "1" "2"
+expect 2 "batch norm" -- train lonely "${tiny[@]}" --out runs/e7
+
+[ "$failures" -eq 0 ] && echo "train: fine"
+exit "$failures"
