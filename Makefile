@@ -8,9 +8,10 @@ QUIET := >$(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
 .PHONY: demo test bench fuzz build setup lint format clean
 
 demo: build
-	$(BUILD)/bin/egc bench fusion --topology arxiv-like,zinc-batch --reps 5 2>/dev/null
+	@scripts/demo $(BUILD)/bin/egc
 
 test: build
+	@scripts/setup --test
 	ctest --test-dir $(BUILD) --output-on-failure
 
 bench: build

@@ -47,28 +47,27 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
     const std::string model = o->flags.model.empty() ? o->flags.config : o->flags.model;
     if (common.json) {
       using Json = nlohmann::ordered_json;
-      fmt::print(
-          "{}\n",
-          Json{{"bench", "epoch"},
-               {"dataset", d.info.name},
-               {"model", model},
-               {"train_s", r.train_s},
-               {"eval_s", r.eval_s},
-               {"parts", {{"kernels", r.kernels}, {"gemm", r.gemm}, {"other", r.other}}},
-               {"peak_mb", peak_mb()},
-               {"batches", r.batches},
-               {"parameters", r.parameters},
-               {"reps", o->reps},
-               {"threads", num_threads()}}
-              .dump());
+      fmt::print("{}\n",
+                 Json{{"bench", "epoch"},
+                      {"dataset", d.info.name},
+                      {"model", model},
+                      {"train_s", r.train_s},
+                      {"eval_s", r.eval_s},
+                      {"parts", {{"kernels", r.kernels}, {"gemm", r.gemm}, {"other", r.other}}},
+                      {"peak_mb", peak_mb()},
+                      {"batches", r.batches},
+                      {"parameters", r.parameters},
+                      {"reps", o->reps},
+                      {"threads", num_threads()}}
+                     .dump());
       return;
     }
     fmt::print("{} on {}, {} parameters, {} batches, {} threads\n", model, d.info.name,
                r.parameters, r.batches, num_threads());
     fmt::print("  training  {:8.3f} s ({:.2f} ms a batch)\n", r.train_s,
                1e3 * r.train_s / static_cast<double>(r.batches));
-    for (const auto& [name, seconds] : {std::pair{"kernels", r.kernels}, std::pair{"gemm", r.gemm},
-                                        std::pair{"other", r.other}})
+    for (const auto& [name, seconds] :
+         {std::pair{"kernels", r.kernels}, std::pair{"gemm", r.gemm}, std::pair{"other", r.other}})
       fmt::print("    {:<8}{:8.3f} s ({:.0f} %)\n", name, seconds, 100 * seconds / r.train_s);
     fmt::print("  validation{:8.3f} s\n  peak memory {:.0f} MB\n", r.eval_s, peak_mb());
   });

@@ -83,10 +83,11 @@ data::Dataset load_for_training(const std::string& name, const CommonOptions& co
 }
 
 Json to_json(const TrainOutcome& r) {
-  return {{"seed", r.seed},       {"best_epoch", r.best_epoch}, {"valid", r.valid},
-          {"test", r.test},       {"epochs", r.epochs},         {"seconds", r.seconds},
-          {"dataset", r.dataset}, {"model", r.model},           {"metric", r.metric},
-          {"parameters", r.parameters}};
+  return {{"seed", r.seed},       {"best_epoch", r.best_epoch},
+          {"valid", r.valid},     {"test", r.test},
+          {"epochs", r.epochs},   {"seconds", r.seconds},
+          {"dataset", r.dataset}, {"model", r.model},
+          {"metric", r.metric},   {"parameters", r.parameters}};
 }
 
 TrainOutcome outcome_of(const Json& line) {
@@ -112,8 +113,7 @@ std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, co
                                         const volatile std::sig_atomic_t* stop) {
   std::optional<std::pair<std::string, data::Dataset>> loaded;
   const LoadDataset load = [&](const std::string& name) {
-    if (!loaded || loaded->first != name)
-      loaded.emplace(name, load_for_training(name, common));
+    if (!loaded || loaded->first != name) loaded.emplace(name, load_for_training(name, common));
     return loaded->second;
   };
   const bool bar = isatty(STDERR_FILENO) != 0;
@@ -250,8 +250,9 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   TrainFlags& f = o->flags;
   CLI::App* c = app.add_subcommand("train", "Trains a network on a dataset");
   c->add_option("dataset", f.dataset, "A known or generated dataset, or a directory");
-  c->add_option("--model", f.model,
-                "egc-s egc-m egc gcn gin sage gat gatv2 mpnn-sum mpnn-max pna mlp ga-mlp rgcn regc");
+  c->add_option(
+      "--model", f.model,
+      "egc-s egc-m egc gcn gin sage gat gatv2 mpnn-sum mpnn-max pna mlp ga-mlp rgcn regc");
   c->add_option("--config", f.config, "A JSON file with everything; flags override it");
   c->add_option("--out", o->out, "Where the run is kept (default: runs/<dataset>-<model>)");
   c->add_option("--resume", o->resume, "Goes on with a run that was stopped");
@@ -267,13 +268,15 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--bases", f.bases, "Bases");
   c->add_option("--aggregators", f.aggregators, "For instance add,std,max")->delimiter(',');
   c->add_option("--self-loops", f.self_loops, "all, symnorm or none");
-  c->add_option("--activation", f.activation, "Of the weightings: identity, softmax, sigmoid, hardtanh");
+  c->add_option("--activation", f.activation,
+                "Of the weightings: identity, softmax, sigmoid, hardtanh");
   c->add_option("--dropout", f.dropout, "Share of values that training drops");
   c->add_option("--lr", f.lr, "Learning rate");
   c->add_option("--wd", f.wd, "Weight decay: L2, added to the gradient");
   c->add_option("--batch", f.batch, "Graphs in a batch");
   c->add_option("--epochs", f.epochs, "At most");
-  c->add_option("--patience", f.patience, "Epochs without a better validation before it stops; 0: never");
+  c->add_option("--patience", f.patience,
+                "Epochs without a better validation before it stops; 0: never");
   c->add_option("--lr-factor", f.lr_factor, "What the learning rate is multiplied by on a plateau");
   c->add_option("--lr-patience", f.lr_patience, "Epochs of a plateau");
   c->add_option("--min-lr", f.min_lr, "Least learning rate");

@@ -8,10 +8,10 @@
 
 struct Net : torch::nn::Module {
   Net()
-      : conv(register_module(
-            "conv", egc::nn::EgcConv(egc::nn::EgcConvOptions::egc_m(
-                        8, 32,
-                        {egc::Aggregator::kSymnorm, egc::Aggregator::kMax, egc::Aggregator::kStd})))),
+      : conv(register_module("conv", egc::nn::EgcConv(egc::nn::EgcConvOptions::egc_m(
+                                         8, 32,
+                                         {egc::Aggregator::kSymnorm, egc::Aggregator::kMax,
+                                          egc::Aggregator::kStd})))),
         head(register_module("head", torch::nn::Linear(32, 2))) {}
   at::Tensor forward(const at::Tensor& x, const egc::Csr& graph) {
     return head(at::relu(conv(x, graph)));

@@ -48,8 +48,7 @@ void TrainDisplay::draw(const train::Trainer::Step& step) {
   const double done = static_cast<double>(step.epoch - 1) + of_epoch;
   const double a_second = (done - epoch_before_) / std::max(1e-9, seconds_since(began_));
   const auto epochs = static_cast<double>(trainer_->config().train.epochs);
-  const std::string metric(
-      data::metrics().name_of(trainer_->data().dataset().info.metric));
+  const std::string metric(data::metrics().name_of(trainer_->data().dataset().info.metric));
   constexpr int kWidth = 20;
   const int filled = static_cast<int>(of_epoch * kWidth);
   const std::string valid =

@@ -24,7 +24,7 @@ class TrainDisplay : public train::RunObserver {
 
   TrainOptions options_;
   const train::Trainer* trainer_ = nullptr;
-  int64_t items_ = 0;       // of an epoch: graphs, or nodes
+  int64_t items_ = 0;        // of an epoch: graphs, or nodes
   double epoch_before_ = 0;  // epochs done when the display began, for the time left
   Clock::time_point began_;
   Clock::time_point drawn_;

@@ -208,8 +208,8 @@ std::optional<Dataset> load_cache(const fs::path& dir, const std::string& stamp)
 std::string dataset_checksum(const Dataset& dataset) {
   StoreTensors store;
   visit_arrays(dataset, store);
-  return checksum(store.tensors, structure_of(dataset).dump(
-                                     -1, ' ', false, json::error_handler_t::replace));
+  return checksum(store.tensors,
+                  structure_of(dataset).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& dataset) {

@@ -17,7 +17,7 @@ constexpr int64_t kBlock = 1 << 15;  // elements of a task
 
 struct Adam::Block {
   int64_t parameter;
-  int64_t begin;     // within the parameter
+  int64_t begin;  // within the parameter
   int64_t size;
   int64_t position;  // within the moments
 };
@@ -59,18 +59,18 @@ void Adam::step(double lr) {
     const at::Tensor& g = p.grad();
     gradients.push_back(g.defined() ? g.contiguous() : g);
     for (int64_t at = 0; g.defined() && at < p.numel(); at += kBlock)
-      blocks.push_back({static_cast<int64_t>(k), at, std::min(kBlock, p.numel() - at),
-                        position + at});
+      blocks.push_back(
+          {static_cast<int64_t>(k), at, std::min(kBlock, p.numel() - at), position + at});
     position += p.numel();
   }
   const auto beta1 = static_cast<float>(options_.beta1);
   const auto beta2 = static_cast<float>(options_.beta2);
   const auto eps = static_cast<float>(options_.eps);
   const auto wd = static_cast<float>(options_.wd);
-  const auto size = static_cast<float>(
-      lr / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
-  const auto root = static_cast<float>(
-      std::sqrt(1 - std::pow(options_.beta2, static_cast<double>(steps_))));
+  const auto size =
+      static_cast<float>(lr / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
+  const auto root =
+      static_cast<float>(std::sqrt(1 - std::pow(options_.beta2, static_cast<double>(steps_))));
   parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t task) {
     const Block& block = blocks[static_cast<size_t>(task)];
     const auto k = static_cast<size_t>(block.parameter);

@@ -31,8 +31,8 @@ void load_checkpoint(const std::filesystem::path& path, Trainer& trainer) {
   for (const auto& [key, value] : identity(trainer.config())) {
     const auto it = metadata.find(key);
     if (it == metadata.end() || it->second != value)
-      fail(ErrorKind::kModel, "{}: it belongs to another run: its {} is {}, expected {}", where, key,
-           it == metadata.end() ? "not there" : it->second, value);
+      fail(ErrorKind::kModel, "{}: it belongs to another run: its {} is {}, expected {}", where,
+           key, it == metadata.end() ? "not there" : it->second, value);
   }
   if (!metadata.contains("progress"))
     fail(ErrorKind::kModel, "{}: no checkpoint: the metadata has no \"progress\"", where);

@@ -36,10 +36,10 @@ void Predictions::add(const at::Tensor& output, const BatchTensors& batch) {
             word_numbers_.emplace(vocabulary.words()[k], static_cast<int64_t>(k));
         // A word that the vocabulary lacks gets a number that no network predicts.
         for (const auto word : data::split_words(data_.dataset().labels.tokens[id]))
-          truth.push_back(word_numbers_
-                              .try_emplace(std::string(word),
-                                           static_cast<int64_t>(word_numbers_.size()) + 2)
-                              .first->second);
+          truth.push_back(
+              word_numbers_
+                  .try_emplace(std::string(word), static_cast<int64_t>(word_numbers_.size()) + 2)
+                  .first->second);
       }
       return;
     default:

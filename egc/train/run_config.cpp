@@ -84,8 +84,7 @@ RunConfig read_run_config(const std::string& path) {
   int64_t seed = 0;
   if (!reader.read("model", model)) reader.fail_at("model", "is missing");
   reader.read("dataset", run.dataset);
-  if (reader.read("train", train))
-    run.train = parse_train_config(train.dump(), path + ": train");
+  if (reader.read("train", train)) run.train = parse_train_config(train.dump(), path + ": train");
   reader.read("seed", seed);
   reader.read("about", about);  // what a run says of itself: version, machine, checksum
   reader.refuse_unknown();

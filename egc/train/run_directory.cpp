@@ -45,21 +45,22 @@ RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {
 RunDirectory RunDirectory::create(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error)
-    fail(ErrorKind::kSystem, "{}: cannot be created: {}", path.string(), error.message());
+  if (error) fail(ErrorKind::kSystem, "{}: cannot be created: {}", path.string(), error.message());
   RunDirectory dir(path);
   for (const auto& entry : fs::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
-    check(name == "lock", "{}: there is \"{}\" already; --resume {} goes on with a run, another "
-          "--out starts a new one", path.string(), name, path.string());
+    check(name == "lock",
+          "{}: there is \"{}\" already; --resume {} goes on with a run, another "
+          "--out starts a new one",
+          path.string(), name, path.string());
   }
   return dir;
 }
 
 RunDirectory RunDirectory::open(const fs::path& path) {
   std::error_code ignored;
-  check(fs::is_regular_file(path / "config.json", ignored),
-        "{}: no run: there is no config.json", path.string());
+  check(fs::is_regular_file(path / "config.json", ignored), "{}: no run: there is no config.json",
+        path.string());
   return RunDirectory(path);
 }
 

@@ -17,8 +17,8 @@ constexpr const char* kPrefixes[] = {"network.", "best.", "adam."};
 // Dropout of a step draws from a generator that knows nothing of the steps before.
 void seed_step(uint64_t seed, int64_t epoch, int64_t batch) {
   constexpr uint64_t kStream = 0x57E9;
-  const auto words = Rng(seed, (static_cast<uint64_t>(epoch) << 16) + kStream)
-                         .block(static_cast<uint64_t>(batch));
+  const auto words =
+      Rng(seed, (static_cast<uint64_t>(epoch) << 16) + kStream).block(static_cast<uint64_t>(batch));
   at::manual_seed((uint64_t{words[0]} << 32) | words[1]);
 }
 
@@ -98,8 +98,7 @@ bool Trainer::run_epoch(const OnStep& on_step) {
   const double watched = by_loss ? valid.loss : valid.score;
   const data::Metric metric = data_.dataset().info.metric;
   if (std::isnan(watched))
-    fail(ErrorKind::kData,
-         "training: {} of the valid part is not defined{}",
+    fail(ErrorKind::kData, "training: {} of the valid part is not defined{}",
          by_loss ? "the loss" : data::metrics().name_of(metric),
          by_loss || !std::isfinite(valid.loss)
              ? ": the network gives no numbers there"

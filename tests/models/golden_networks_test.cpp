@@ -18,8 +18,8 @@
 #include "egc/kernels/target.h"
 #include "egc/models/foreign_state.h"
 #include "egc/models/network.h"
-#include "egc/train/run_config.h"
 #include "egc/nn/pna_conv.h"
+#include "egc/train/run_config.h"
 #include "tests/nn/golden_files.h"
 
 namespace egc {
@@ -41,7 +41,7 @@ ModelConfig config_of(const std::map<std::string, std::string>& meta) {
       model.resize(at);
     }
   ModelConfig c = train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/" +
-                                            meta.at("task") + "/" + model + ".json");
+                                           meta.at("task") + "/" + model + ".json");
   c.dropout = 0;
   if (!activation.empty()) c.activation = nn::parse_weight_activation(activation);
   if (meta.contains("aggregators"))

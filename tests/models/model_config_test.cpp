@@ -540,7 +540,8 @@ TEST_F(ModelConfigFile, TheModelOfAFileIsRead) {
 }
 
 TEST_F(ModelConfigFile, AShippedOneIsRead) {
-  const ModelConfig c = train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
+  const ModelConfig c =
+      train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/rmag/regc.json");
   EXPECT_EQ(c.task, Task::kNodeClassificationHetero);
   EXPECT_EQ(c.aggregators, (AggregatorSet{Aggregator::kMean, Aggregator::kMax}));
   EXPECT_EQ(c.schema.relations.at(3),
