@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/torch_module.h"
 #include "egc/core/error.h"
+#include "egc/core/json_parse.h"
 
 namespace egc::cli {
 
@@ -26,9 +27,9 @@ void add_info(CLI::App& app, const CommonOptions& common) {
           "egc info takes a model or --config, not both and not neither");
     const ModelFacts facts = o->model.empty() ? torch_module().config_facts(o->config)
                                               : torch_module().model_facts(o->model);
-    const auto part = [](const std::string& text) {
-      const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-      return json.is_object() ? json : Json::object();
+    const auto part = [&](const std::string& text) {
+      return text.empty() ? Json(Json::object())
+                          : parse_json<Json>(text, o->model + ": metadata", ErrorKind::kModel);
     };
     const Json config = part(facts.config_json);
     const Json metrics = part(facts.metrics_json);

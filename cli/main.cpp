@@ -108,7 +108,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "egc: out of memory\n");
     return static_cast<int>(egc::ErrorKind::kSystem);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "egc: {}\n", e.what());
+    const std::string_view text = e.what();  // LibTorch's have a backtrace below
+    fmt::print(stderr, "egc: {}\n", text.substr(0, text.find('\n')));
     return static_cast<int>(egc::ErrorKind::kSystem);
   }
 }

@@ -41,7 +41,7 @@ NextChunk read_smiles(const Options& o, const data::DatasetInfo& info) {
       if (!o.skip_bad) fail(ErrorKind::kData, "{}; --skip-bad goes on without it", what);
       log_warning("skipped {}", what);
     }
-    return PredictChunk{std::move(chunk->dataset), std::move(chunk->smiles)};
+    return PredictChunk{std::move(chunk->dataset), true, std::move(chunk->smiles)};
   };
 }
 
@@ -71,7 +71,7 @@ NextChunk read_tables(const Options& o, const data::DatasetInfo& info) {
       log_warning("column \"{}\": {} values are missing and {} unknown to the network",
                   built.dataset.info.columns[k].name, built.gaps[k].missing, built.gaps[k].unknown);
   auto chunk = std::make_shared<std::optional<PredictChunk>>(
-      PredictChunk{std::move(built.dataset),
+      PredictChunk{std::move(built.dataset), true,
                    is_graph_task(info.task) ? std::move(built.graphs) : std::move(built.nodes)});
   return [chunk] { return std::exchange(*chunk, std::nullopt); };
 }

@@ -1,6 +1,7 @@
 #include "cli/stop_signal.h"
 
 #include <atomic>
+#include <cerrno>
 
 #include "egc/core/error.h"
 
@@ -14,10 +15,12 @@ std::atomic<pid_t> children[kSlots];
 static_assert(std::atomic<pid_t>::is_always_lock_free);  // a handler may use it
 
 void on_signal(int number) {
+  const int error = errno;
   for (const auto& child : children)
     if (const pid_t pid = child.load(); pid > 0) kill(pid, number);
   if (wish != 0) std::signal(number, SIG_DFL);  // the next one ends the process
   wish = 1;
+  errno = error;
 }
 
 }  // namespace

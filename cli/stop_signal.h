@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM as a wish to stop after the next checkpoint; a second one ends the process.
+// SIGINT and SIGTERM as a wish to stop at the next checkpoint. The third ends the process: a child
+// gets Ctrl-C twice, from the terminal and from its parent.
 #pragma once
 
 #include <sys/types.h>

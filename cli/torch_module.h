@@ -155,7 +155,8 @@ struct ModelFacts {
 // Prediction reads datasets of some graphs at a time.
 struct PredictChunk {
   data::Dataset dataset;
-  std::vector<std::string> names;  // of the graphs or nodes; empty: they are numbered
+  bool named = false;
+  std::vector<std::string> names;  // of the graphs or nodes, where they are named
 };
 using NextChunk = std::function<std::optional<PredictChunk>()>;
 using OpenInput = std::function<NextChunk(const data::DatasetInfo& trained_on)>;

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "cli/common.h"
@@ -16,10 +18,12 @@
 #include "cli/stop_signal.h"
 #include "cli/torch_module.h"
 #include "egc/core/error.h"
+#include "egc/core/json_parse.h"
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
 #include "egc/data/child_process.h"
 #include "egc/data/dataset_table.h"
+#include "egc/data/write_dataset.h"
 
 namespace egc::cli {
 namespace {
@@ -38,7 +42,9 @@ struct Options {
 
 // runs/<dataset>-<model>, or the next free number.
 std::string free_directory(const TrainFlags& flags) {
-  const std::string name = fs::path(flags.dataset).filename().string();
+  fs::path path(flags.dataset);
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = path.filename().string();
   const std::string model =
       flags.model.empty() ? fs::path(flags.config).stem().string() : flags.model;
   const std::string base = fmt::format("runs/{}-{}", name.empty() ? "dataset" : name, model);
@@ -134,46 +140,73 @@ std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, co
   return out;
 }
 
+// Passes the lines of a run on; the last of them is its outcome.
+void read_lines(data::ChildProcess& child, const CommonOptions& common, std::mutex& printing,
+                TrainOutcome& outcome) {
+  child.for_each_line([&](std::string_view text) {
+    const std::scoped_lock lock(printing);
+    const Json line = parse_json<Json>(std::string(text), "a run's output", ErrorKind::kSystem);
+    if (line.contains("summary")) return;
+    if (common.json) {
+      fmt::print("{}\n", text);
+      std::fflush(stdout);
+    } else if (line.contains("epoch") && !common.quiet) {
+      const Json& valid = line.at("valid");
+      log_info("seed {} epoch {}: loss {:.4f}, valid {}, {:.1f} s", line.at("seed").get<uint64_t>(),
+               line.at("epoch").get<int64_t>(), line.at("train_loss").get<double>(),
+               valid.is_null() ? "undefined" : fmt::format("{:.4f}", valid.get<double>()),
+               line.at("seconds").get<double>());
+    }
+    if (line.contains("test")) outcome = outcome_of(line);
+  });
+}
+
 // Each run is a process of its own that resumes its directory.
 std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs, const Options& o,
                                         const CommonOptions& common,
                                         const volatile std::sig_atomic_t* stop) {
+  const int64_t jobs = std::min<int64_t>(o.jobs, std::ssize(runs));
+  const int64_t threads = std::max<int64_t>(1, num_threads() / jobs);
   std::vector<TrainOutcome> outcomes(runs.size());
   std::vector<int> codes(runs.size(), kInterrupted);
   std::atomic<size_t> next = 0;
   std::mutex printing;
-  const int64_t threads = std::max<int64_t>(1, num_threads() / o.jobs);
-  const auto work = [&] {
-    for (size_t k = next++; k < runs.size() && *stop == 0; k = next++) {
-      data::ChildProcess child({"/proc/self/exe", "train", "--resume", runs[k], "--json", "--quiet",
-                                "--data-dir", common.data_dir, "--threads", std::to_string(threads),
-                                "--checkpoint-every", std::to_string(o.checkpoint_every)});
+  std::exception_ptr error;
+  const auto train_one = [&](size_t k) {
+    data::ChildProcess child({"/proc/self/exe", "train", "--resume", runs[k], "--json", "--quiet",
+                              "--data-dir", common.data_dir, "--threads", std::to_string(threads),
+                              "--checkpoint-every", std::to_string(o.checkpoint_every)});
+    {
       const PassSignalsTo pass(child.pid());
-      child.for_each_line([&](std::string_view text) {
-        const std::scoped_lock lock(printing);
-        const Json line = Json::parse(text);
-        if (line.contains("summary")) return;
-        if (common.json) {
-          fmt::print("{}\n", text);
-          std::fflush(stdout);
-        } else if (line.contains("epoch") && !common.quiet) {
-          log_info("seed {} epoch {}: loss {:.4f}, {:.1f} s", line.at("seed").get<uint64_t>(),
-                   line.at("epoch").get<int64_t>(), line.at("train_loss").get<double>(),
-                   line.at("seconds").get<double>());
-        }
-        if (line.contains("test")) outcomes[k] = outcome_of(line);
-      });
-      codes[k] = child.wait();
+      if (*stop != 0) kill(child.pid(), SIGTERM);  // the signal came before it was passed on
+      read_lines(child, common, printing, outcomes[k]);
+    }
+    codes[k] = child.wait();
+  };
+  const auto work = [&] {
+    try {
+      for (size_t k = next++; k < runs.size() && *stop == 0; k = next++) train_one(k);
+    } catch (...) {
+      const std::scoped_lock lock(printing);
+      if (!error) error = std::current_exception();
+      next = runs.size();  // nobody begins another
     }
   };
   std::vector<std::thread> workers;
-  for (int64_t j = 0; j < std::min<int64_t>(o.jobs, std::ssize(runs)); ++j)
-    workers.emplace_back(work);
+  for (int64_t j = 0; j < jobs; ++j) workers.emplace_back(work);
   for (std::thread& w : workers) w.join();
+  if (error) std::rethrow_exception(error);
+  constexpr int kTerminated = 128 + SIGTERM;  // before it could watch for signals
   for (size_t k = 0; k < runs.size(); ++k) {
-    outcomes[k].interrupted = codes[k] == kInterrupted;
-    if (codes[k] != 0 && codes[k] != kInterrupted)
-      throw Error(static_cast<ErrorKind>(codes[k]), runs[k] + ": training ended with an error");
+    const int code = codes[k];
+    outcomes[k].interrupted = code == kInterrupted || (*stop != 0 && code == kTerminated);
+    if (code == 0 || outcomes[k].interrupted) continue;
+    const bool own = code >= static_cast<int>(ErrorKind::kUsage) &&
+                     code <= static_cast<int>(ErrorKind::kVerification);
+    throw Error(own ? static_cast<ErrorKind>(code) : ErrorKind::kSystem,
+                fmt::format("{}: training ended with {}", runs[k],
+                            code > 128 ? fmt::format("signal {}", code - 128)
+                                       : fmt::format("exit code {}", code)));
   }
   return outcomes;
 }
@@ -194,7 +227,7 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
                             {"std", deviation},
                             {"seeds", outcomes.size()},
                             {"run", dir}}
-                           .dump());
+                           .dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
   fmt::print("{} on {}, {} parameters\n", first.model, first.dataset, first.parameters);
@@ -209,30 +242,56 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
   fmt::print("{}\n", dir);
 }
 
+// A configuration may name its dataset.
+std::string dataset_of(const std::string& config) {
+  std::ifstream file(config);
+  std::ostringstream text;
+  text << file.rdbuf();
+  check(file.good(), "{}: the file cannot be opened", config);
+  const Json json = parse_json<Json>(text.str(), config, ErrorKind::kUsage);
+  const auto it = json.is_object() ? json.find("dataset") : json.end();
+  return it != json.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+// The directories of new runs, complete but for the training.
+std::vector<std::string> begin_runs(const Options& o, const CommonOptions& common,
+                                    const std::string& dir) {
+  TrainFlags flags = o.flags;
+  const data::Dataset dataset = load_for_training(flags.dataset, common);
+  if (flags.config.empty()) {
+    flags.config = published_config(flags.dataset, flags.model);
+    if (!flags.config.empty()) log_info("the paper's configuration: {}", flags.config);
+  }
+  if (const auto path = dataset_directory(flags.dataset, common); path && fs::exists(flags.dataset))
+    flags.dataset = fs::absolute(*path).lexically_normal().string();
+  if (o.seeds == 1) {
+    torch_module().create_runs(dataset, flags, {{dir, common.seed}});
+    return {dir};
+  }
+  // All of them or none: a set with some missing would look complete.
+  std::vector<std::string> runs;
+  data::create_directory_whole(dir, [&](const fs::path& to) {
+    std::vector<RunToCreate> create;
+    for (int64_t k = 0; k < o.seeds; ++k) {
+      const uint64_t seed = common.seed + static_cast<uint64_t>(k);
+      const std::string name = fmt::format("seed-{}", seed);
+      create.push_back({(to / name).string(), seed});
+      runs.push_back((fs::path(dir) / name).string());
+    }
+    torch_module().create_runs(dataset, flags, create);
+  });
+  return runs;
+}
+
 void train(const Options& o, const CommonOptions& common) {
   check(o.resume.empty() != o.flags.dataset.empty(),
         "egc train takes a dataset, or --resume with a run, not both and not neither");
   const auto* stop = watch_stop_signals();
-  std::string dir = o.resume;
-  if (dir.empty()) {
-    TrainFlags flags = o.flags;
-    const data::Dataset dataset = load_for_training(flags.dataset, common);
-    if (flags.config.empty()) {
-      flags.config = published_config(flags.dataset, flags.model);
-      if (!flags.config.empty()) log_info("the paper's configuration: {}", flags.config);
-    }
-    if (const auto path = dataset_directory(flags.dataset, common);
-        path && fs::exists(flags.dataset))
-      flags.dataset = fs::absolute(*path).lexically_normal().string();
-    dir = o.out.empty() ? free_directory(o.flags) : o.out;
-    std::vector<RunToCreate> runs;
-    for (int64_t k = 0; k < o.seeds; ++k) {
-      const uint64_t seed = common.seed + static_cast<uint64_t>(k);
-      runs.push_back({o.seeds == 1 ? dir : fmt::format("{}/seed-{}", dir, seed), seed});
-    }
-    torch_module().create_runs(dataset, flags, runs);
-  }
-  const std::vector<std::string> runs = runs_in(dir);
+  const std::string dir = !o.resume.empty() ? o.resume
+                          : o.out.empty()   ? free_directory(o.flags)
+                                            : o.out;
+  const std::vector<std::string> runs =
+      o.resume.empty() ? begin_runs(o, common, dir) : runs_in(dir);
   const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, stop)
                                                         : train_at_once(runs, o, common, stop);
   for (const TrainOutcome& r : outcomes) {
@@ -287,7 +346,17 @@ void add_train(CLI::App& app, const CommonOptions& common) {
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   c->footer("Example:\n  egc train molecules --model egc-m --epochs 20 --out runs/first");
-  c->callback([o, &common] { train(*o, common); });
+  c->callback([o, c, &common] {
+    if (!o->resume.empty())
+      for (const CLI::Option* option : c->get_options())
+        check(option->count() == 0 || option->get_name() == "--resume" ||
+                  option->get_name() == "--jobs" || option->get_name() == "--checkpoint-every",
+              "--resume goes on with a run as it was begun; {} cannot change it",
+              option->get_name());
+    if (o->flags.dataset.empty() && !o->flags.config.empty())
+      o->flags.dataset = dataset_of(o->flags.config);
+    train(*o, common);
+  });
 }
 
 }  // namespace egc::cli

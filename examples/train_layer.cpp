@@ -24,7 +24,7 @@ int main() {
   constexpr int64_t kNodes = 1000;
   torch::manual_seed(0);
   const at::Tensor labels = at::arange(kNodes).remainder(2);
-  const at::Tensor x = at::randn({kNodes, 8}) + 0.3 * labels.unsqueeze(1);
+  const at::Tensor x = at::randn({kNodes, 8}) + 0.6 * labels.unsqueeze(1);
   std::vector<int64_t> source, target;
   for (int64_t i = 0; i < kNodes; ++i)
     for (int64_t k = 1; k <= 10; ++k) {  // ten neighbours, two of them of the other community
@@ -36,7 +36,7 @@ int main() {
   Net net;
   torch::optim::Adam adam(net.parameters(), 0.01);
   const at::Tensor seen = at::arange(kNodes / 2);
-  for (int step = 0; step < 100; ++step) {
+  for (int step = 0; step < 60; ++step) {
     adam.zero_grad();
     const at::Tensor out = net.forward(x, graph).index_select(0, seen);
     const at::Tensor loss = at::cross_entropy_loss(out, labels.index_select(0, seen));

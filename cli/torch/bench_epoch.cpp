@@ -41,7 +41,8 @@ EpochBenchRow bench_epoch(const data::Dataset& dataset, const TrainFlags& flags,
   train::RunConfig config = resolve_config(dataset, flags);
   config.train.epochs = reps + 1;
   config.train.early_stop = 0;
-  const train::TaskData data(dataset, config.train.split, config.model.outputs - 2,
+  const train::TaskData data(dataset, config.train.split,
+                             config.model.outputs - data::TargetVocabulary::kSpecialWords,
                              config.model.sequence_length);
   train::Trainer trainer(data, config);
   measure_epoch(trainer);  // caches, buffers and pages fill

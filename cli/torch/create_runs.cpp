@@ -1,4 +1,6 @@
 // From flags, a configuration file and the dataset to run directories with complete configurations.
+#include <nlohmann/json.hpp>
+
 #include "cli/torch/module.h"
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
@@ -69,6 +71,11 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs) {
   train::RunConfig config = resolve_config(dataset, flags);
   train::check_watch(config.train, dataset.info);
+  try {
+    (void)nlohmann::json(config.dataset).dump();
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kUsage, "the name of the dataset must be UTF-8, as config.json keeps it");
+  }
   models::make_network(config.model);  // says what is wrong before there is a directory
   train::RunAbout about{EGC_VERSION, kernels::available_targets().front(), num_threads(),
                         data::dataset_checksum(dataset)};

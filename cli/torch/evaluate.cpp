@@ -1,6 +1,7 @@
 #include "egc/train/evaluate.h"
 
 #include "cli/torch/module.h"
+#include "egc/core/error.h"
 #include "egc/train/predictor.h"
 #include "egc/train/run_config.h"
 
@@ -11,11 +12,18 @@ EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset
   train::Predictor predictor(model);
   predictor.check_input(dataset);
   train::TrainConfig trained;
-  if (const auto it = predictor.notes().find("train"); it != predictor.notes().end())
-    trained = train::parse_train_config(it->second, model + ": train");
+  if (const auto it = predictor.notes().find("train"); it != predictor.notes().end()) {
+    try {
+      trained = train::parse_train_config(it->second, model + ": train");
+    } catch (const Error& e) {
+      fail(ErrorKind::kModel, "{}", e.what());
+    }
+  }
   const train::TaskData data(dataset, trained.split, predictor.vocabulary());
   const auto predictions = train::predict_part(predictor.network(), data, train::parts().at(part),
                                                batch > 0 ? batch : trained.batch);
+  check_data(predictions.size() > 0, "{}: nothing in the {} part has a label", dataset.info.name,
+             part);
   return {std::string(data::metrics().name_of(dataset.info.metric)), predictions.score(),
           predictions.size()};
 }

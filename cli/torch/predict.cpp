@@ -81,7 +81,8 @@ class Lines {
                   size_t row) const {
     std::string out = std::to_string(id);
     if (name != nullptr) out += "," + csv_field(*name);
-    if (!t.words.empty()) return out + "," + fmt::format("{}\n", fmt::join(t.words[row], " "));
+    if (!t.words.empty())
+      return out + "," + csv_field(fmt::format("{}", fmt::join(t.words[row], " "))) + "\n";
     if (!t.classes.empty()) out += "," + csv_field(classes_[static_cast<size_t>(t.classes[row])]);
     for (int64_t k = 0; k < t.columns; ++k)
       out += fmt::format(",{}",
@@ -121,13 +122,13 @@ int64_t predict(const PredictOptions& options, const OpenInput& open) {
   bool begun = false;
   while (const auto chunk = next()) {
     train::PredictionTable table;
-    if (chunk->dataset.num_nodes() > 0) table = model.predict(chunk->dataset, options.batch);
+    if (chunk->dataset.num_graphs() > 0) table = model.predict(chunk->dataset, options.batch);
     std::string text;
-    if (!begun) text = lines.header(!chunk->names.empty());
+    if (!begun) text = lines.header(chunk->named);
     begun = true;
     for (int64_t row = 0; row < table.rows; ++row, ++id) {
       const auto r = static_cast<size_t>(row);
-      text += lines.line(id, chunk->names.empty() ? nullptr : &chunk->names[r], table, r);
+      text += lines.line(id, chunk->named ? &chunk->names[r] : nullptr, table, r);
     }
     out.write(text);
   }

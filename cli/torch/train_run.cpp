@@ -11,10 +11,10 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
   const auto dir = train::RunDirectory::open(directory);
   const train::RunConfig config = train::read_run_config(dir.config().string());
   const data::Dataset dataset = load(config.dataset);
-  const std::string begun_with = train::dataset_checksum_of(dir.config());
-  check_data(begun_with == data::dataset_checksum(dataset),
+  check_data(config.dataset_checksum == data::dataset_checksum(dataset),
              "{}: the dataset {} has changed since the run began", directory, config.dataset);
-  const train::TaskData data(dataset, config.train.split, config.model.outputs - 2,
+  const train::TaskData data(dataset, config.train.split,
+                             config.model.outputs - data::TargetVocabulary::kSpecialWords,
                              config.model.sequence_length);
   TrainDisplay display(options);
   const train::RunResult r =

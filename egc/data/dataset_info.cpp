@@ -46,11 +46,17 @@ class Reader {
     if (!given_.contains(key)) return;
     if (!list.is_array()) json_.fail_at(key, "must be a list of columns");
     for (const Json& item : list) {
-      JsonReader reader(item, std::string("a column of \"") + key + "\"");
+      const bool fine = item.is_array() && item.size() == 2 && item[0].is_string() &&
+                        (item[1].is_number() || item[1].is_array());
+      if (!fine) json_.fail_at(key, "must have [name, mean] or [name, [values]] for each column");
       FeatureColumn& column = to.emplace_back();
-      if (!reader.read("name", column.name)) reader.fail_at("name", "is missing");
-      column.is_text = reader.read("values", column.values);
-      reader.read("mean", column.mean);
+      column.name = item[0].get<std::string>();
+      column.is_text = item[1].is_array();
+      if (!column.is_text) column.mean = item[1].get<double>();
+      for (const Json& value : column.is_text ? item[1] : Json(Json::array())) {
+        if (!value.is_string()) json_.fail_at(key, "must have texts for values");
+        column.values.push_back(value.get<std::string>());
+      }
     }
   }
   template <class Value>
@@ -88,8 +94,8 @@ class Writer {
   }
   void operator()(const char* key, const std::vector<FeatureColumn>& columns) {
     for (const FeatureColumn& c : columns)
-      json_[key].push_back(c.is_text ? Json{{"name", c.name}, {"values", c.values}}
-                                     : Json{{"name", c.name}, {"mean", c.mean}});
+      json_[key].push_back(c.is_text ? Json::array({c.name, c.values})
+                                     : Json::array({c.name, c.mean}));
   }
   void operator()(const char* key, int64_t value) { json_[key] = value; }
   void operator()(const char* key, bool value) { json_[key] = value; }

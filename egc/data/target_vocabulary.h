@@ -14,6 +14,8 @@ namespace egc::data {
 
 class TargetVocabulary {
  public:
+  static constexpr int64_t kSpecialWords = 2;  // "unknown" and "end"
+
   TargetVocabulary() = default;
 
   // The `words` commonest of the given lines; among equally common ones the first seen, as OGB's
@@ -24,7 +26,7 @@ class TargetVocabulary {
   // Words that there are already, in their order.
   TargetVocabulary(const std::vector<std::string>& words, int64_t length);
 
-  int64_t size() const { return static_cast<int64_t>(words_.size()) + 2; }
+  int64_t size() const { return static_cast<int64_t>(words_.size()) + kSpecialWords; }
   int64_t unknown() const { return static_cast<int64_t>(words_.size()); }
   int64_t end() const { return unknown() + 1; }
   int64_t length() const { return length_; }

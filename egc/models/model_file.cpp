@@ -39,10 +39,8 @@ void save_network(const std::filesystem::path& path, const Network& network, con
 }
 
 LoadedNetwork load_network(const std::filesystem::path& path) {
-  const SafetensorsFile file = open_tensor_file(path, kFormat, "model");
+  const SafetensorsFile file = open_tensor_file(path, kFormat, "model", {"config"});
   const std::string where = path.string();
-  if (!file.metadata().contains("config"))
-    fail(ErrorKind::kModel, "{}: no model of this program: the metadata has no \"config\"", where);
   LoadedNetwork loaded;
   try {
     loaded.network = build(file);

@@ -65,17 +65,21 @@ void write_tensor_file(const std::filesystem::path& path, const std::string& for
 }
 
 SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::string& format,
-                                 const char* what) {
+                                 const char* what, const std::vector<std::string>& keys) {
   SafetensorsFile file(path);
   const Metadata& metadata = file.metadata();
   const auto expect = [&](bool ok, const std::string& sentence) {
     if (!ok) fail(ErrorKind::kModel, "{}: {}", path.string(), sentence);
   };
-  for (const char* key : {"format", "checksum"})
+  const auto expect_key = [&](const std::string& key) {
     expect(metadata.contains(key),
            fmt::format("no {} of this program: the metadata has no \"{}\"", what, key));
+  };
+  expect_key("format");
+  expect_key("checksum");
   expect(metadata.at("format") == format,
          fmt::format("expected the format {}, got {}", format, metadata.at("format")));
+  for (const std::string& key : keys) expect_key(key);
   const std::string sum = checksum(file.tensors(), metadata);
   expect(metadata.at("checksum") == sum,
          fmt::format("the file is damaged: its checksum is {}, expected {}", sum,

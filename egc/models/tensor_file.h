@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "egc/core/safetensors.h"
 #include "egc/nn/state.h"
@@ -16,8 +17,9 @@ using Metadata = std::map<std::string, std::string>;
 void write_tensor_file(const std::filesystem::path& path, const std::string& format,
                        const nn::State& tensors, Metadata metadata);
 
-// Throws kModel unless it is a whole file of that format. `what` names its kind: "model".
+// Throws kModel unless it is a whole file of that format with these keys in its metadata. `what`
+// names its kind: "model".
 SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::string& format,
-                                 const char* what);
+                                 const char* what, const std::vector<std::string>& keys);
 
 }  // namespace egc::models

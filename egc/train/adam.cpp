@@ -92,15 +92,18 @@ nn::State Adam::state() const {
   return {{"mean", mean_}, {"square", square_}, {"steps", at::full({}, steps_, at::kLong)}};
 }
 
-void Adam::load(const nn::State& state) {
-  for (const char* name : {"mean", "square", "steps"})
-    if (!state.contains(name)) fail(ErrorKind::kModel, "adam: the state has no \"{}\"", name);
-  for (const char* name : {"mean", "square"})
-    if (state.at(name).sizes() != mean_.sizes() || state.at(name).scalar_type() != at::kFloat)
-      fail(ErrorKind::kModel, "adam: \"{}\" must have {} float32 values", name, mean_.numel());
-  mean_ = state.at("mean").clone();
-  square_ = state.at("square").clone();
-  steps_ = state.at("steps").item<int64_t>();
+void Adam::load(const nn::State& state, const std::string& where) {
+  const auto expect = [&](const char* name, at::ScalarType type, int64_t values) -> at::Tensor {
+    const auto it = state.find(name);
+    if (it == state.end() || it->second.scalar_type() != type || it->second.numel() != values)
+      fail(ErrorKind::kModel, "{}: the state of Adam must have {} values of type {} in \"{}\"",
+           where, values, c10::toString(type), name);
+    return it->second;
+  };
+  mean_ = expect("mean", at::kFloat, mean_.numel()).reshape(-1).clone();
+  square_ = expect("square", at::kFloat, square_.numel()).reshape(-1).clone();
+  steps_ = expect("steps", at::kLong, 1).item<int64_t>();
+  if (steps_ < 0) fail(ErrorKind::kModel, "{}: {} steps of Adam", where, steps_);
 }
 
 }  // namespace egc::train

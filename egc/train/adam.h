@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "egc/nn/state.h"
@@ -30,7 +31,8 @@ class Adam {
 
   // Both moments of all parameters and the number of steps: for checkpoints.
   nn::State state() const;
-  void load(const nn::State& state);
+  // Throws kModel with `where`.
+  void load(const nn::State& state, const std::string& where);
 
  private:
   struct Block;  // a stretch of one parameter

@@ -25,17 +25,14 @@ void save_checkpoint(const std::filesystem::path& path, const Trainer& trainer) 
 }
 
 void load_checkpoint(const std::filesystem::path& path, Trainer& trainer) {
-  const SafetensorsFile file = models::open_tensor_file(path, kFormat, "checkpoint");
+  const SafetensorsFile file =
+      models::open_tensor_file(path, kFormat, "checkpoint", {"model", "train", "seed", "progress"});
   const std::string where = path.string();
   const models::Metadata& metadata = file.metadata();
-  for (const auto& [key, value] : identity(trainer.config())) {
-    const auto it = metadata.find(key);
-    if (it == metadata.end() || it->second != value)
+  for (const auto& [key, value] : identity(trainer.config()))
+    if (metadata.at(key) != value)
       fail(ErrorKind::kModel, "{}: it belongs to another run: its {} is {}, expected {}", where,
-           key, it == metadata.end() ? "not there" : it->second, value);
-  }
-  if (!metadata.contains("progress"))
-    fail(ErrorKind::kModel, "{}: no checkpoint: the metadata has no \"progress\"", where);
+           key, metadata.at(key), value);
   Trainer::State state;
   state.progress = parse_progress(metadata.at("progress"), where);
   for (const auto& [name, view] : file.tensors()) state.tensors[name] = nn::to_tensor(view);

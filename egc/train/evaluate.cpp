@@ -98,7 +98,11 @@ std::vector<float> Predictions::errors() const {
 
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
                          double* loss) {
-  const bool training = network.is_training();
+  struct Mode {
+    models::Network& network;
+    bool training;
+    ~Mode() { network.train(training); }
+  } const mode{network, network.is_training()};
   network.eval();
   const at::NoGradGuard no_grad;
   Predictions predictions(data);
@@ -114,7 +118,6 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
     sum += batch_loss(data, output, tensors->target).item<double>() * n;
     items += n;
   }
-  network.train(training);
   if (loss != nullptr) *loss = items > 0 ? sum / items : 0;
   return predictions;
 }

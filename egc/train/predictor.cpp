@@ -62,9 +62,17 @@ Predictor::Predictor(const std::filesystem::path& path) {
   } catch (const std::exception& e) {
     fail(ErrorKind::kModel, "{}", e.what());
   }
-  if (config().task == Task::kGraphSequence && vocabulary_.size() > config().outputs)
-    fail(ErrorKind::kModel, "{}: {} words, but {} outputs", where, vocabulary_.size(),
-         config().outputs);
+  const bool words = config().task == Task::kGraphSequence;
+  const bool values =
+      config().task == Task::kGraphRegression || config().task == Task::kGraphBinary;
+  const int64_t outputs = words    ? vocabulary_.size()
+                          : values ? info_.num_targets
+                                   : info_.num_classes;
+  if (info_.task != config().task || (words ? !notes_.contains("vocabulary") : false) ||
+      (words ? outputs > config().outputs : outputs != config().outputs))
+    fail(ErrorKind::kModel,
+         "{}: the task {} with {} outputs does not fit the network, {} with {} outputs", where,
+         tasks().name_of(info_.task), outputs, tasks().name_of(config().task), config().outputs);
 }
 
 void Predictor::check_input(const data::Dataset& dataset) const {

@@ -46,17 +46,29 @@ struct Writer {
   }
 };
 
+// Throws nlohmann::json::exception.
 struct Reader {
-  const Json& json;
-  template <class Value>
-  void operator()(const char* key, Value& to) const {
-    to = json.at(key).template get<Value>();
+  const nlohmann::json& json;
+  void operator()(const char* key, int64_t& to) const {
+    const auto& value = json.at(key);
+    if (!value.is_number_integer()) (void)value.get_ref<const nlohmann::json::number_integer_t&>();
+    to = value.get<int64_t>();
   }
   void operator()(const char* key, double& to) const {
-    const Json& value = json.at(key);
+    const auto& value = json.at(key);
     to = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
   }
 };
+
+bool makes_sense(const Progress& p) {
+  for (const double number : {p.loss_sum, p.loss_items, p.seconds, p.plateau_best, p.best})
+    if (!std::isfinite(number)) return false;
+  for (size_t k = 0; k < p.history.size(); ++k)
+    if (p.history[k].epoch != static_cast<int64_t>(k) + 1) return false;
+  return p.batches >= 0 && p.plateau_bad >= 0 && std::isfinite(p.lr) && p.lr > 0 &&
+         (p.best_epoch == 0) == p.history.empty() && p.best_epoch >= 0 &&
+         p.best_epoch <= p.epochs_done();
+}
 
 bool better(double a, double b, bool higher) { return higher ? a > b : a < b; }
 
@@ -105,21 +117,21 @@ std::string to_json(const Progress& progress) {
 }
 
 Progress parse_progress(const std::string& json_text, const std::string& where) {
-  const Json json = parse_json<Json>(json_text, where, ErrorKind::kModel);
+  // Not ordered: a long history has many keys.
+  const auto json = parse_json<nlohmann::json>(json_text, where, ErrorKind::kModel);
   Progress progress;
   try {
     visit_progress(Reader{json}, progress);
-    for (const Json& line : json.at("history")) {
+    for (const auto& line : json.at("history")) {
       EpochRecord record;
       visit_record(Reader{line}, record);
       progress.history.push_back(record);
     }
-  } catch (const Json::exception& e) {
+  } catch (const nlohmann::json::exception& e) {
     fail(ErrorKind::kModel, "{}: the progress of the run cannot be read: {}", where, e.what());
   }
-  const auto epochs = progress.epochs_done();
-  if (progress.batches < 0 || progress.best_epoch < 0 || progress.best_epoch > epochs)
-    fail(ErrorKind::kModel, "{}: the numbers of epochs and batches contradict each other", where);
+  if (!makes_sense(progress))
+    fail(ErrorKind::kModel, "{}: the numbers of the run's progress contradict each other", where);
   return progress;
 }
 

@@ -81,14 +81,18 @@ RunConfig read_run_config(const std::string& path) {
   Json model;
   Json train;
   Json about;
-  int64_t seed = 0;
+  Json seed;
   if (!reader.read("model", model)) reader.fail_at("model", "is missing");
   reader.read("dataset", run.dataset);
   if (reader.read("train", train)) run.train = parse_train_config(train.dump(), path + ": train");
-  reader.read("seed", seed);
-  reader.read("about", about);  // what a run says of itself: version, machine, checksum
+  if (reader.read("seed", seed)) {
+    if (!seed.is_number_unsigned()) reader.fail_at("seed", "must be a whole number from 0 on");
+    run.seed = seed.get<uint64_t>();
+  }
+  // What a run says of itself: version, machine, checksum.
+  if (reader.read("about", about))
+    JsonReader(about, path).read("dataset_checksum", run.dataset_checksum);
   reader.refuse_unknown();
-  run.seed = static_cast<uint64_t>(seed);
   run.model = models::parse_model_config(model.dump(), path + ": model");
   return run;
 }

@@ -35,6 +35,7 @@ struct RunConfig {
   models::ModelConfig model;
   TrainConfig train;
   uint64_t seed = 0;
+  std::string dataset_checksum;  // of a run that has begun
 };
 
 RunConfig read_run_config(const std::string& path);

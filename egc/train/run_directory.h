@@ -28,13 +28,18 @@ class RunDirectory {
   RunDirectory(RunDirectory&& other) noexcept;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
+  static constexpr const char* kLock = "lock";
+  static constexpr const char* kFiles[] = {
+      "config.json", "last.ckpt", "best.safetensors", "metrics.jsonl", "events.out.tfevents.0.egc",
+      "report.html"};
+
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path config() const { return path_ / "config.json"; }
-  std::filesystem::path checkpoint() const { return path_ / "last.ckpt"; }
-  std::filesystem::path model() const { return path_ / "best.safetensors"; }
-  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
-  std::filesystem::path events() const { return path_ / "events.out.tfevents.0.egc"; }
-  std::filesystem::path report() const { return path_ / "report.html"; }
+  std::filesystem::path config() const { return path_ / kFiles[0]; }
+  std::filesystem::path checkpoint() const { return path_ / kFiles[1]; }
+  std::filesystem::path model() const { return path_ / kFiles[2]; }
+  std::filesystem::path metrics() const { return path_ / kFiles[3]; }
+  std::filesystem::path events() const { return path_ / kFiles[4]; }
+  std::filesystem::path report() const { return path_ / kFiles[5]; }
 
   void write_config(const RunConfig& config, const RunAbout& about) const;
 
@@ -44,8 +49,5 @@ class RunDirectory {
   std::filesystem::path path_;
   int lock_ = -1;  // held while a process works here; the system lets go of it whatever happens
 };
-
-// The checksum of the dataset that a run was begun with.
-std::string dataset_checksum_of(const std::filesystem::path& config);
 
 }  // namespace egc::train

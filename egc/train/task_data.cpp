@@ -60,9 +60,11 @@ models::ModelInput hetero_input(const data::Dataset& d) {
           d.info.name);
     input.hetero_x.emplace_back();
     if (x.empty()) continue;
-    // The dataset's own memory, which this process only reads.
-    input.hetero_x.back() = at::from_blob(const_cast<float*>(x.floats.values.span().data()),
-                                          {x.rows(), x.columns()}, at::kFloat);
+    // The dataset's own memory, which nobody writes; the array keeps it alive.
+    const auto values = x.floats.values;
+    input.hetero_x.back() = at::from_blob(
+        const_cast<float*>(values.span().data()), {x.rows(), x.columns()}, [values](void*) {},
+        at::kFloat);
   }
   return input;
 }

@@ -86,7 +86,15 @@ bool Trainer::run_epoch(const OnStep& on_step) {
     const double mean = p.loss_items > 0 ? p.loss_sum / p.loss_items : 0;
     if (on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean})) return false;
   }
-  const Evaluation valid = evaluate(*network_, data_, Part::kValid, config_.train.batch);
+  Evaluation valid;
+  const Predictions predictions =
+      predict_part(*network_, data_, Part::kValid, config_.train.batch, &valid.loss);
+  if (!std::isfinite(valid.loss))
+    fail(ErrorKind::kVerification,
+         "training: the loss of the valid part is {} after epoch {}; a lower learning rate than {} "
+         "or --clip may help",
+         valid.loss, epoch, p.lr);
+  valid.score = predictions.score();
   EpochRecord record;
   record.epoch = epoch;
   record.train_loss = p.loss_items > 0 ? p.loss_sum / p.loss_items : 0;
@@ -98,11 +106,11 @@ bool Trainer::run_epoch(const OnStep& on_step) {
   const double watched = by_loss ? valid.loss : valid.score;
   const data::Metric metric = data_.dataset().info.metric;
   if (std::isnan(watched))
-    fail(ErrorKind::kData, "training: {} of the valid part is not defined{}",
-         by_loss ? "the loss" : data::metrics().name_of(metric),
-         by_loss || !std::isfinite(valid.loss)
-             ? ": the network gives no numbers there"
-             : ", its labels are all the same; --watch loss trains without it");
+    fail(ErrorKind::kData,
+         "training: {} of the valid part is not defined, {}; --watch loss trains "
+         "without it",
+         data::metrics().name_of(metric),
+         predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
   if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))
     copy_state(*best_, *network_);
   return true;
@@ -134,7 +142,7 @@ void Trainer::load(const State& state, const std::string& where) {
          state.progress.batches, batches_->num_batches());
   nn::load_state(*network_, parts[0], where);
   nn::load_state(*best_, parts[1], where);
-  adam_->load(parts[2]);
+  adam_->load(parts[2], where);
   progress_ = state.progress;
 }
 

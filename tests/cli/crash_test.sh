@@ -224,7 +224,7 @@ alone() {
   kill -STOP "$first"
   local before; before=$(ls -l --time-style=full-iso "$run")
   try "$run.resume" resume "$run"; one_sentence "$run.resume" 2 "another process"
-  try "$run.train" train "$run"; one_sentence "$run.train" 2 "another process"
+  try "$run.train" train "$run"; one_sentence "$run.train" 2 "$run"
   [ "$(ls -l --time-style=full-iso "$run")" = "$before" ] || fail "the second process changed the run of the first"
   kill -CONT "$first"
   code=0; wait "$first" || code=$?

@@ -167,8 +167,8 @@ python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["class_names"] == ["a", "b"], d
-assert [c["name"] for c in d["columns"]] == ["age", "team"], d
-assert d["columns"][1]["values"] == ["blue", "red"], d
+assert [c[0] for c in d["columns"]] == ["age", "team"], d
+assert d["columns"][1][1] == ["blue", "red"], d
 ' "$work/csv/dataset.json" || fail "columns in dataset.json of build csv"
 json_has $contract --json data info "$work/csv"
 json_has name,task,graphs,nodes,edges,skipped,path --json "${csv[@]}" --label class --out "$work/csv_json"

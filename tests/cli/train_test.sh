@@ -166,6 +166,54 @@ expect 3 "the network graph-regression" -- eval runs/alone mine
 expect 2 "model or --config" -- info
 [ ! -e x ] || fail "a refused run leaves a directory"
 
+expect 2 "cannot change it" -- train --resume runs/alone --epochs 50
+expect 2 "not empty" -- train data --model gcn --seeds 2 --out runs/alone
+mkdir own; touch own/keep own/report.tmp.mine
+expect 2 '"' -- train data --model gcn --out own
+[ -e own/report.tmp.mine ] && [ ! -e own/lock ] || fail "a refused run touches the directory: $(ls own)"
+expect 6 "valid part is" -- train mine --model gcn --lr 1e38 --epochs 1 --out runs/nan2
+[ ! -e runs/nan2/best.safetensors ] && [ ! -e runs/nan2/last.ckpt ] || fail "a network of NaN is kept"
+runs --seed 18446744073709551615 train data --model gcn "${small[@]}" --epochs 1 --out runs/seed
+runs train --config runs/seed/config.json --epochs 1 --out runs/named  # it names its dataset
+
+# A model that contradicts itself, with the right checksum, is refused.
+forge() {  # forge FROM TO KEY VALUE: one entry of the metadata
+  python3 - "$@" <<'FORGE'
+import json, struct, sys, zlib
+source, to, key, value = sys.argv[1:]
+data = open(source, "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+header, body = json.loads(data[8:8 + size]), data[8 + size:]
+meta = header["__metadata__"]
+meta[key] = value
+crc = 0
+def add(blob):
+    global crc
+    crc = zlib.crc32(blob, zlib.crc32(struct.pack("<Q", len(blob)), crc))
+for name in sorted(k.encode() for k in header if k != "__metadata__"):
+    t = header[name.decode()]
+    add(name); add(t["dtype"].encode()); add(struct.pack(f"<{len(t['shape'])}q", *t["shape"]))
+    add(body[t["data_offsets"][0]:t["data_offsets"][1]])
+for name in sorted(k.encode() for k in meta if k != "checksum"):
+    add(name); add(meta[name.decode()].encode())
+meta["checksum"] = f"crc32:{crc:08x}"
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+open(to, "wb").write(struct.pack("<Q", len(text)) + text + body)
+FORGE
+}
+forge runs/alone/best.safetensors same.safetensors seed 1
+runs eval same.safetensors data  # the forger knows the checksum
+forge runs/alone/best.safetensors forged.safetensors dataset '{"task":"node-classification","num_classes":1}'
+expect 4 "does not fit the network" -- predict forged.safetensors data
+forge runs/alone/best.safetensors forged.safetensors train '{"lr":-1}'
+expect 4 "lr must be positive" -- eval forged.safetensors data
+forge runs/alone/best.safetensors forged.safetensors metrics "$(printf '[%.0s' {1..5000})"
+expect 4 "forged.safetensors" -- info forged.safetensors
+cp -r runs/alone runs/forged
+forge runs/alone/last.ckpt runs/forged/last.ckpt progress '{"batches":1e300}'
+expect 4 "progress" -- train --resume runs/forged
+
 # A loss that is no number keeps the last good checkpoint.
 runs train data --model gcn "${small[@]}" --epochs 2 --out runs/good
 sed -i 's/"lr": 0.001/"lr": 1e30/; s/"epochs": 2/"epochs": 4/' runs/good/config.json

@@ -102,7 +102,7 @@ TEST(Adam, GoesOnFromItsState) {
     first.step(0.01);
   }
   Adam second(stopped, {.wd = 0.01});
-  second.load(first.state());
+  second.load(first.state(), "here");
   for (int step = 2; step < 4; ++step) {
     set_gradients(stopped, step);
     second.step(0.01);
@@ -115,9 +115,14 @@ TEST(Adam, AStateThatDoesNotFitIsRefused) {
   Adam adam(p, {});
   auto state = adam.state();
   state["mean"] = at::zeros({3});
-  expect_error(ErrorKind::kModel, {"mean", "float32"}, [&] { adam.load(state); });
+  expect_error(ErrorKind::kModel, {"mean", "Float"}, [&] { adam.load(state, "here"); });
   state.erase("mean");
-  expect_error(ErrorKind::kModel, {"mean"}, [&] { adam.load(state); });
+  expect_error(ErrorKind::kModel, {"here", "mean"}, [&] { adam.load(state, "here"); });
+  state = adam.state();
+  state["steps"] = at::zeros({2}, at::kLong);
+  expect_error(ErrorKind::kModel, {"steps"}, [&] { adam.load(state, "here"); });
+  state["steps"] = at::full({}, -1, at::kLong);
+  expect_error(ErrorKind::kModel, {"-1 steps"}, [&] { adam.load(state, "here"); });
 }
 
 }  // namespace

@@ -101,10 +101,36 @@ TEST(Progress, JsonKeepsEveryBit) {
 TEST(Progress, NonsenseIsRefused) {
   for (const char* text : {"", "[]", "{}", R"({"batches":"x"})"})
     expect_error(ErrorKind::kModel, {"here"}, [&] { train::parse_progress(text, "here"); });
+  Progress fine;
+  fine.lr = 1;
+  fine.best_epoch = 1;
+  fine.history.resize(1);
+  fine.history[0].epoch = 1;
+  EXPECT_EQ(train::parse_progress(to_json(fine), "here").best_epoch, 1);
+  const auto refused = [&](auto change) {
+    Progress p = fine;
+    change(p);
+    expect_error(ErrorKind::kModel, {"contradict"},
+                 [&] { train::parse_progress(to_json(p), "here"); });
+  };
+  refused([](Progress& p) { p.best_epoch = 4; });
+  refused([](Progress& p) { p.best_epoch = 0; });
+  refused([](Progress& p) { p.lr = -1; });
+  refused([](Progress& p) { p.lr = std::numeric_limits<double>::quiet_NaN(); });
+  refused([](Progress& p) { p.batches = -1; });
+  refused([](Progress& p) { p.history[0].epoch = 7; });
+  refused([](Progress& p) { p.loss_sum = std::numeric_limits<double>::infinity(); });
+  std::string text = to_json(fine);
+  text.replace(text.find("\"batches\":0"), 11, "\"batches\":1e300");
+  expect_error(ErrorKind::kModel, {"here"}, [&] { train::parse_progress(text, "here"); });
+}
+
+TEST(Progress, ALongHistoryIsRead) {
   Progress p;
-  p.best_epoch = 4;
-  expect_error(ErrorKind::kModel, {"contradict"},
-               [&] { train::parse_progress(to_json(p), "here"); });
+  p.lr = 1;
+  p.best_epoch = 1;
+  for (int64_t k = 1; k <= 20000; ++k) p.history.push_back({k, 1, 1, 1, 1, 1});
+  EXPECT_EQ(train::parse_progress(to_json(p), "here").epochs_done(), 20000);
 }
 
 }  // namespace
