@@ -1,0 +1,44 @@
+// The runs of one `egc train`: begun in directories, trained in turn or at once.
+#pragma once
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "cli/torch_module.h"
+
+namespace egc::cli {
+
+struct TrainCommand {
+  TrainFlags flags;
+  std::string out;
+  std::string resume;
+  int64_t seeds = 1;
+  int64_t jobs = 1;
+  int64_t checkpoint_every = 1;
+};
+
+// The directories of new runs, complete but for the training: `dir`, or dir/seed-<n> of each seed.
+std::vector<std::string> begin_runs(const TrainCommand& command, const CommonOptions& common,
+                                    const std::string& dir);
+
+// Of one run or of several: the directories with a config.json.
+std::vector<std::string> runs_in(const std::string& dir);
+
+// Where runs go that nobody named: runs/<dataset>-<model>, or the next free number.
+std::string free_directory(const TrainFlags& flags);
+
+// Generated sets are the same for every seed of training.
+data::Dataset load_for_training(const std::string& name, const CommonOptions& common);
+
+// One after the other in this process, or several at once in processes of their own. With --json
+// the epochs and the outcome of each run are printed. Ends early where `stop` is set.
+std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs,
+                                        const TrainCommand& command, const CommonOptions& common,
+                                        const volatile std::sig_atomic_t* stop);
+std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs,
+                                        const TrainCommand& command, const CommonOptions& common,
+                                        const volatile std::sig_atomic_t* stop);
+
+}  // namespace egc::cli
