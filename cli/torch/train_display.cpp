@@ -24,19 +24,20 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
   trainer_ = &trainer;
   items_ = static_cast<int64_t>(trainer.data().ids(train::Part::kTrain).size());
   began_ = drawn_ = Clock::now();
-  epoch_before_ = static_cast<double>(trainer.progress().epochs_done());
+  unit_ = trainer.data().dataset().num_graphs() > 1 ? "graphs" : "nodes";
   if (options_.output == TrainOutput::kNothing) return;
   const auto& config = trainer.config();
   log_info("{} on {}: {} parameters, {} {} to train on, seed {}", config.model.model,
-           trainer.data().dataset().info.name, trainer.network().num_parameters(), items_,
-           trainer.data().dataset().num_graphs() > 1 ? "graphs" : "nodes", config.seed);
-  if (epoch_before_ > 0 || trainer.progress().batches > 0)
+           trainer.data().dataset().info.name, trainer.network().num_parameters(), items_, unit_,
+           config.seed);
+  if (trainer.progress().epochs_done() > 0 || trainer.progress().batches > 0)
     log_info("going on after epoch {}, batch {}", trainer.progress().epochs_done(),
              trainer.progress().batches);
 }
 
 bool TrainDisplay::on_step(const train::Trainer::Step& step) {
   constexpr double kEvery = 0.1;  // seconds
+  ++steps_;
   if (options_.output == TrainOutput::kBar && seconds_since(drawn_) > kEvery) draw(step);
   return options_.stop == nullptr || *options_.stop == 0;
 }
@@ -46,16 +47,19 @@ void TrainDisplay::draw(const train::Trainer::Step& step) {
   const train::Progress& p = trainer_->progress();
   const double of_epoch = static_cast<double>(step.batch) / static_cast<double>(step.batches);
   const double done = static_cast<double>(step.epoch - 1) + of_epoch;
-  const double a_second = (done - epoch_before_) / std::max(1e-9, seconds_since(began_));
+  // Of this process: what was done before a resume took none of its time.
+  const double epochs_here = static_cast<double>(steps_) / static_cast<double>(step.batches);
+  const double a_second = epochs_here / std::max(1e-9, seconds_since(began_));
   const auto epochs = static_cast<double>(trainer_->config().train.epochs);
   const std::string metric(data::metrics().name_of(trainer_->data().dataset().info.metric));
   constexpr int kWidth = 20;
   const int filled = static_cast<int>(of_epoch * kWidth);
   const std::string valid =
       p.history.empty() ? "" : " valid " + spell_score(metric, p.history.back().valid);
-  fmt::print(stderr, "\r\x1b[Kepoch {}/{} [{:=<{}}{:{}}] loss {:.4f}{} lr {:.2g} {:.0f}/s left {}",
+  fmt::print(stderr,
+             "\r\x1b[Kepoch {}/{} [{:=<{}}{:{}}] loss {:.4f}{} lr {:.2g} {:.0f} {}/s left {}",
              step.epoch, trainer_->config().train.epochs, "", filled, "", kWidth - filled,
-             step.loss, valid, p.lr, a_second * static_cast<double>(items_),
+             step.loss, valid, p.lr, a_second * static_cast<double>(items_), unit_,
              spell_time((epochs - done) / std::max(1e-9, a_second)));
   bar_is_there_ = true;
 }

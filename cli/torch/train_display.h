@@ -24,8 +24,9 @@ class TrainDisplay : public train::RunObserver {
 
   TrainOptions options_;
   const train::Trainer* trainer_ = nullptr;
-  int64_t items_ = 0;        // of an epoch: graphs, or nodes
-  double epoch_before_ = 0;  // epochs done when the display began, for the time left
+  int64_t items_ = 0;  // of an epoch
+  const char* unit_ = "graphs";
+  int64_t steps_ = 0;  // seen by this display
   Clock::time_point began_;
   Clock::time_point drawn_;
   bool bar_is_there_ = false;

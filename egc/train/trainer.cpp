@@ -28,6 +28,9 @@ void copy_state(models::Network& to, const models::Network& from) {
   for (auto& [name, tensor] : nn::state_of(to)) tensor.copy_(source.at(name));
 }
 
+// Of the epoch so far.
+double mean_loss(const Progress& p) { return p.loss_items > 0 ? p.loss_sum / p.loss_items : 0; }
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -59,10 +62,16 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config) : data_(data), c
 }
 
 bool Trainer::run_epoch(const OnStep& on_step) {
+  if (!train_batches(on_step)) return false;
+  validate();
+  return true;
+}
+
+bool Trainer::train_batches(const OnStep& on_step) {
   const int64_t epoch = progress_.epochs_done() + 1;
   const Task task = data_.dataset().info.task;
-  auto start = std::chrono::steady_clock::now();
   Progress& p = progress_;
+  const auto start = std::chrono::steady_clock::now();
   const double seconds_before = p.seconds;
   batches_->begin(epoch, p.batches);
   while (const auto batch = batches_->next()) {
@@ -83,37 +92,38 @@ bool Trainer::run_epoch(const OnStep& on_step) {
     p.loss_sum += value * items;
     p.loss_items += items;
     p.seconds = seconds_before + seconds_since(start);
-    const double mean = p.loss_items > 0 ? p.loss_sum / p.loss_items : 0;
-    if (on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean})) return false;
+    if (on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean_loss(p)}))
+      return false;
   }
-  Evaluation valid;
+  return true;
+}
+
+void Trainer::validate() {
+  const auto start = std::chrono::steady_clock::now();
+  Progress& p = progress_;
+  EpochRecord record;
+  record.epoch = p.epochs_done() + 1;
+  record.train_loss = mean_loss(p);
+  record.lr = p.lr;
   const Predictions predictions =
-      predict_part(*network_, data_, Part::kValid, config_.train.batch, &valid.loss);
-  if (!std::isfinite(valid.loss))
+      predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss);
+  if (!std::isfinite(record.valid_loss))
     fail(ErrorKind::kVerification,
          "training: the loss of the valid part is {} after epoch {}; a lower learning rate than {} "
          "or --clip may help",
-         valid.loss, epoch, p.lr);
-  valid.score = predictions.score();
-  EpochRecord record;
-  record.epoch = epoch;
-  record.train_loss = p.loss_items > 0 ? p.loss_sum / p.loss_items : 0;
-  record.valid_loss = valid.loss;
-  record.valid = valid.score;
-  record.lr = p.lr;
-  record.seconds = seconds_before + seconds_since(start);
+         record.valid_loss, record.epoch, p.lr);
+  record.valid = predictions.score();
+  record.seconds = p.seconds + seconds_since(start);
   const bool by_loss = config_.train.watch == "loss";
-  const double watched = by_loss ? valid.loss : valid.score;
+  const double watched = by_loss ? record.valid_loss : record.valid;
   const data::Metric metric = data_.dataset().info.metric;
   if (std::isnan(watched))
     fail(ErrorKind::kData,
-         "training: {} of the valid part is not defined, {}; --watch loss trains "
-         "without it",
+         "training: {} of the valid part is not defined, {}; --watch loss trains without it",
          data::metrics().name_of(metric),
          predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
   if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))
     copy_state(*best_, *network_);
-  return true;
 }
 
 Trainer::State Trainer::state() const {

@@ -55,6 +55,9 @@ class Trainer {
   void load(const State& state, const std::string& where);
 
  private:
+  bool train_batches(const OnStep& on_step);
+  void validate();
+
   const TaskData& data_;
   RunConfig config_;
   std::shared_ptr<models::Network> network_;
