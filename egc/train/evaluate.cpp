@@ -122,12 +122,6 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
   return predictions;
 }
 
-Evaluation evaluate(models::Network& network, const TaskData& data, Part part, int64_t batch) {
-  Evaluation out;
-  out.score = predict_part(network, data, part, batch, &out.loss).score();
-  return out;
-}
-
 at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target) {
   const data::DatasetInfo& info = data.dataset().info;
   return loss(info.task, output, target, info.metric == data::Metric::kWeightedAccuracy);

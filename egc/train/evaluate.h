@@ -38,15 +38,9 @@ class Predictions {
   std::unordered_map<std::string, int64_t> word_numbers_;
 };
 
-struct Evaluation {
-  double loss = 0;
-  double score = 0;
-};
-
 // In evaluation mode, without gradients; the network's mode is as before afterwards.
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
                          double* loss = nullptr);
-Evaluation evaluate(models::Network& network, const TaskData& data, Part part, int64_t batch);
 
 // The loss of a batch as this dataset is trained: balanced where every class counts the same.
 at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target);

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"

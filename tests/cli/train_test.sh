@@ -62,7 +62,8 @@ runs --seed 1 train data --model egc-m "${small[@]}" --epochs 3 --out runs/alone
 cmp -s runs/two/seed-1/best.safetensors runs/jobs/seed-1/best.safetensors || fail "--jobs gives another model"
 cmp -s runs/two/seed-1/best.safetensors runs/alone/best.safetensors || fail "a seed alone gives another model"
 cmp -s runs/two/seed-0/best.safetensors runs/two/seed-1/best.safetensors && fail "two seeds give the same model"
-grep -q "mean and deviation over 2 seeds" stdout || { runs train --resume runs/jobs; grep -q "mean and deviation over 2 seeds" stdout || fail "no mean over seeds: $(cat stdout)"; }
+runs train --resume runs/jobs
+grep -q "mean and deviation over 2 seeds" stdout || fail "no mean over seeds: $(cat stdout)"
 
 # A configuration file, the run's own too; flags override it.
 runs train data --config runs/alone/config.json --seed 1 --out runs/again
@@ -101,8 +102,8 @@ predicted = [float(r[name]) for r in rows]
 mae = sum(abs(predicted[k] - labels[k]) for k in test) / len(test)
 assert abs(mae - json.load(open(score))["value"]) < 1e-4
 json_rows = [json.loads(line) for line in open(lines)]
-assert [list(r["values"].values())[0] for r in json_rows] == predicted or max(
-    abs(list(r["values"].values())[0] - p) for r, p in zip(json_rows, predicted)) < 1e-6
+assert len(json_rows) == len(predicted)
+assert max(abs(list(r["values"].values())[0] - p) for r, p in zip(json_rows, predicted)) < 1e-6
 CHECK
 
 # Tables of one's own: trained, then predicted for rows of another table.
@@ -169,7 +170,7 @@ expect 2 "model or --config" -- info
 expect 2 "cannot change it" -- train --resume runs/alone --epochs 50
 expect 2 "not empty" -- train data --model gcn --seeds 2 --out runs/alone
 mkdir own; touch own/keep own/report.tmp.mine
-expect 2 '"' -- train data --model gcn --out own
+expect 2 'own: there is "' -- train data --model gcn --out own
 [ -e own/report.tmp.mine ] && [ ! -e own/lock ] || fail "a refused run touches the directory: $(ls own)"
 expect 6 "valid part is" -- train mine --model gcn --lr 1e38 --epochs 1 --out runs/nan2
 [ ! -e runs/nan2/best.safetensors ] && [ ! -e runs/nan2/last.ckpt ] || fail "a network of NaN is kept"
@@ -214,7 +215,7 @@ cp -r runs/alone runs/forged
 forge runs/alone/last.ckpt runs/forged/last.ckpt progress '{"batches":1e300}'
 expect 4 "progress" -- train --resume runs/forged
 
-# A loss that is no number keeps the last good checkpoint.
+# A checkpoint of another configuration is refused, and left alone.
 runs train data --model gcn "${small[@]}" --epochs 2 --out runs/good
 sed -i 's/"lr": 0.001/"lr": 1e30/; s/"epochs": 2/"epochs": 4/' runs/good/config.json
 cp runs/good/last.ckpt before.ckpt

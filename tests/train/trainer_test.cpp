@@ -66,8 +66,8 @@ TEST(Trainer, LearnsMolecules) {
   const auto& h = t.progress().history;
   EXPECT_LT(h.back().train_loss, 0.8 * h.front().train_loss);
   // The best network is the one whose validation was reported.
-  const auto again = evaluate(t.best(), data, Part::kValid, 7);
-  EXPECT_NEAR(again.score, h[static_cast<size_t>(t.progress().best_epoch) - 1].valid, 1e-6);
+  const auto again = predict_part(t.best(), data, Part::kValid, 7);
+  EXPECT_NEAR(again.score(), h[static_cast<size_t>(t.progress().best_epoch) - 1].valid, 1e-6);
 }
 
 TEST(Trainer, SameSeedSameBitsForAnyNumberOfThreads) {

@@ -1,0 +1,61 @@
+// A run in its directory: what is left when training goes wrong.
+#include "egc/train/run.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "egc/core/error.h"
+#include "egc/data/generators.h"
+#include "egc/train/checkpoint.h"
+#include "egc/train/default_config.h"
+#include "tests/core/expect_error.h"
+
+namespace egc {
+namespace {
+
+using testing::expect_error;
+
+// Spoils the network after an epoch.
+class Spoiler : public train::RunObserver {
+ public:
+  explicit Spoiler(int64_t after) : after_(after) {}
+  void on_start(train::Trainer& trainer) override { trainer_ = &trainer; }
+  void on_epoch(const train::EpochRecord& record, bool /*best*/) override {
+    const at::NoGradGuard no_grad;
+    if (record.epoch == after_) trainer_->network().parameters()[0].fill_(std::nan(""));
+  }
+
+ private:
+  int64_t after_;
+  train::Trainer* trainer_ = nullptr;
+};
+
+TEST(Run, ALossThatIsNoNumberKeepsTheLastGoodCheckpoint) {
+  std::string path = ::testing::TempDir() + "/egc_run_XXXXXX";
+  ASSERT_NE(mkdtemp(path.data()), nullptr);
+  const auto dataset = data::generate("molecules", {.seed = 1, .size = 0.02});
+  const train::TaskData data(dataset, "");
+  train::RunConfig config;
+  config.model = train::default_config(dataset, "gcn", 16);
+  config.train.epochs = 4;
+  {
+    const auto dir = train::RunDirectory::create(path);
+    Spoiler spoiler(2);
+    expect_error(ErrorKind::kVerification, {"epoch 3, batch 1"},
+                 [&] { train::run_training(dir, data, config, 1, spoiler); });
+    train::Trainer trainer(data, config);
+    train::load_checkpoint(dir.checkpoint(), trainer);
+    EXPECT_EQ(trainer.progress().epochs_done(), 2);
+    EXPECT_TRUE(trainer.network().parameters()[0].isfinite().all().item<bool>());
+    // And from there it goes on to the end.
+    train::RunObserver quiet;
+    EXPECT_EQ(train::run_training(dir, data, config, 1, quiet).epochs, 4);
+  }
+  std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace egc
