@@ -12,12 +12,22 @@ namespace egc::models {
 
 HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
   const auto embeddings = register_module("embeddings", std::make_shared<nn::Group>());
+  const bool encoded = c.encoder == Encoder::kLinear;
+  const auto encoders =
+      encoded ? register_module("encoders", std::make_shared<nn::Group>()) : nullptr;
+  const int64_t width = encoded ? c.hidden : c.features;
   for (size_t t = 0; t < c.schema.node_types.size(); ++t) {
     if (c.schema.node_types[t] == c.target_type) target_ = static_cast<int64_t>(t);
     embeddings_.emplace_back();
-    if (c.embedded_nodes[t] == 0) continue;
+    encoders_.emplace_back(nullptr);
+    if (c.embedded_nodes[t] == 0) {
+      if (encoded)
+        encoders_.back() =
+            encoders->register_module(c.schema.node_types[t], nn::Linear(c.features, width));
+      continue;
+    }
     embeddings_.back() = embeddings->register_parameter(
-        c.schema.node_types[t], nn::new_parameter({c.embedded_nodes[t], c.features}));
+        c.schema.node_types[t], nn::new_parameter({c.embedded_nodes[t], width}));
     at::NoGradGuard no_grad;
     torch::nn::init::xavier_uniform_(embeddings_.back());
   }
@@ -25,7 +35,7 @@ HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
   for (int64_t k = 0; k < c.layers; ++k) {
     const bool last = k + 1 == c.layers;
     nn::ConvSpec spec;
-    spec.in_channels = k == 0 ? c.features : c.hidden;
+    spec.in_channels = k == 0 ? width : c.hidden;
     spec.out_channels = last ? c.outputs : c.hidden;
     spec.heads = c.heads;
     spec.bases = c.bases;
@@ -37,18 +47,25 @@ HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
   }
 }
 
+std::vector<at::Tensor> HeteroNetwork::encode(const std::vector<at::Tensor>& features) {
+  const auto& types = config().schema.node_types;
+  check(features.size() == types.size(), "network: features of {} node types are needed, got {}",
+        types.size(), features.size());
+  std::vector<at::Tensor> x;
+  for (size_t t = 0; t < types.size(); ++t) {
+    const bool learned = embeddings_[t].defined();
+    check(learned != features[t].defined(), "network: \"{}\" must {}", types[t],
+          learned ? "have no features, its embeddings are learned" : "have features");
+    x.push_back(learned                   ? embeddings_[t]
+                : encoders_[t].is_empty() ? features[t]
+                                          : encoders_[t]->forward(features[t]));
+  }
+  return x;
+}
+
 at::Tensor HeteroNetwork::forward(const ModelInput& in) {
   const ModelConfig& c = config();
-  check(in.hetero_x.size() == c.schema.node_types.size(),
-        "network: features of {} node types are needed, got {}", c.schema.node_types.size(),
-        in.hetero_x.size());
-  std::vector<at::Tensor> x;
-  for (size_t t = 0; t < embeddings_.size(); ++t) {
-    const bool learned = embeddings_[t].defined();
-    check(learned != in.hetero_x[t].defined(), "network: \"{}\" must {}", c.schema.node_types[t],
-          learned ? "have no features, its embeddings are learned" : "have features");
-    x.push_back(learned ? embeddings_[t] : in.hetero_x[t]);
-  }
+  std::vector<at::Tensor> x = encode(in.hetero_x);
   for (size_t k = 0; k + 1 < convs_.size(); ++k) {
     x = convs_[k]->forward_hetero(x, in.hetero);
     for (at::Tensor& t : x)

@@ -1,8 +1,10 @@
-// Heterogeneous node classification: learned embeddings for the types without features, the model's
-// relational layers with ReLU and dropout, an R-GCN layer for the target type's classes.
+// Heterogeneous node classification: learned embeddings for the types without features, a Linear of
+// its own for each type with features (or their columns as they are), the model's relational layers
+// with ReLU and dropout, an R-GCN layer for the target type's classes.
 #pragma once
 
 #include "egc/models/network.h"
+#include "egc/nn/linear.h"
 #include "egc/nn/relational_conv.h"
 
 namespace egc::models {
@@ -13,7 +15,11 @@ class HeteroNetwork : public Network {
   at::Tensor forward(const ModelInput& input) override;
 
  private:
+  // What the first layer sees of each type.
+  std::vector<at::Tensor> encode(const std::vector<at::Tensor>& features);
+
   std::vector<at::Tensor> embeddings_;  // "embeddings.<type>", undefined for types with features
+  std::vector<nn::Linear> encoders_;    // "encoders.<type>", likewise the other way round
   std::vector<std::shared_ptr<nn::RelationalConv>> convs_;  // "convs.k"
   int64_t target_ = 0;
 };

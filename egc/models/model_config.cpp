@@ -246,7 +246,7 @@ void check_config(const ModelConfig& c) {
     check_schema(c.schema);
     check(c.model == "rgcn" || c.model == "regc",
           "a heterogeneous task takes the models rgcn and regc, got {}", c.model);
-    check(c.encoder == Encoder::kNone, "a heterogeneous task takes the encoder \"none\"");
+    check(of_floats, "a heterogeneous task takes the encoders \"linear\" and \"none\"");
     check(c.embedded_nodes.size() == c.schema.node_types.size(),
           "embedded_nodes must have one number for each of the {} node types, got {}",
           c.schema.node_types.size(), c.embedded_nodes.size());

@@ -33,7 +33,6 @@ models::ModelConfig default_config(const data::Dataset& d, const std::string& mo
   c.outputs = num_outputs(d);
   if (d.info.task == Task::kNodeClassificationHetero) {
     c.layers = 2;
-    c.encoder = Encoder::kNone;
     c.schema = training_schema(d);
     c.target_type = d.hetero.schema.node_types[d.hetero.target_type];
     for (size_t t = 0; t < d.hetero.num_nodes.size(); ++t) {
@@ -41,6 +40,8 @@ models::ModelConfig default_config(const data::Dataset& d, const std::string& mo
       c.embedded_nodes.push_back(embedded ? d.hetero.num_nodes[t] : 0);
       c.features = std::max(c.features, d.hetero.features[t].columns());
     }
+    // Features may be thousands of columns wide, which learned embeddings had better not be.
+    c.encoder = c.features > 0 ? Encoder::kLinear : Encoder::kNone;
     if (c.features == 0) c.features = hidden;
     return c;
   }

@@ -93,6 +93,7 @@ std::vector<FieldChange> field_changes() {
          c.encoder = Encoder::kNone;
          c.residual = false;
        }},
+      {"encoder", hetero(), [](auto& c) { c.encoder = Encoder::kLinear; }},
       {"encoder", on_graphs(),
        [](auto& c) {
          c.encoder = Encoder::kEmbedding;
@@ -407,8 +408,13 @@ std::vector<Rule> rules() {
       {"HeteroModel", hetero(), [](auto& c) { c.model = "egc-s"; },
        "takes the models rgcn and regc, got egc-s"},
       {"HeteroGaMlp", hetero(), [](auto& c) { c.model = "ga-mlp"; }, "takes the models rgcn"},
-      {"HeteroEncoder", hetero(), [](auto& c) { c.encoder = Encoder::kLinear; },
-       "takes the encoder \"none\""},
+      {"HeteroEncoder", hetero(),
+       [](auto& c) {
+         c.encoder = Encoder::kEmbedding;
+         c.features = 0;
+         c.categories = {4};
+       },
+       "takes the encoders \"linear\" and \"none\""},
       {"EmbeddedTooFew", hetero(), [](auto& c) { c.embedded_nodes = {1}; },
        "each of the 2 node types, got 1"},
       {"EmbeddedTooMany", hetero(),
