@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/dataset_argument.h"
+#include "cli/shared_files.h"
 #include "cli/train_runs.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
@@ -15,18 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The paper's configuration of a known dataset, where there is one: installed beside the program,
-// or in the source tree that it was built in.
+// The paper's configuration of a known dataset, where there is one.
 std::string published_config(const std::string& dataset, const std::string& model) {
   const data::KnownDataset* known = data::find_known(dataset);
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   if (known == nullptr) return "";
-  for (const char* place : {"../share/egc/configs", "../../../configs"}) {
-    const fs::path file = program / place / known->name / (model + ".json");
-    if (fs::exists(file, ignored)) return file.lexically_normal().string();
-  }
-  return "";
+  const auto file = shared_file(fs::path("configs") / known->name / (model + ".json"));
+  return file ? file->string() : "";
 }
 
 }  // namespace

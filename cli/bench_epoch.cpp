@@ -34,7 +34,8 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
   c->add_option("--dataset", f.dataset, "A known or generated dataset, or a directory")
       ->capture_default_str();
   c->add_option("--model", f.model, "As for egc train");
-  c->add_option("--config", f.config, "A configuration file");
+  c->add_option("--config", f.config,
+                "A configuration file; features that the dataset lacks are drawn at random");
   c->add_option("--hidden", f.hidden, "Width of the layers");
   c->add_option("--batch", f.batch, "Graphs in a batch");
   c->add_option("--reps", o->reps, "Epochs; the median is shown")
@@ -54,6 +55,7 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
                       {"train_s", r.train_s},
                       {"eval_s", r.eval_s},
                       {"parts", {{"kernels", r.kernels}, {"gemm", r.gemm}, {"other", r.other}}},
+                      {"train_peak_mb", r.train_peak_mb},
                       {"peak_mb", peak_mb()},
                       {"batches", r.batches},
                       {"parameters", r.parameters},
@@ -69,7 +71,8 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
     for (const auto& [name, seconds] :
          {std::pair{"kernels", r.kernels}, std::pair{"gemm", r.gemm}, std::pair{"other", r.other}})
       fmt::print("    {:<8}{:8.3f} s ({:.0f} %)\n", name, seconds, 100 * seconds / r.train_s);
-    fmt::print("  validation{:8.3f} s\n  peak memory {:.0f} MB\n", r.eval_s, peak_mb());
+    fmt::print("  validation{:8.3f} s\n  peak memory {:.0f} MB, of which training {:.0f} MB\n",
+               r.eval_s, peak_mb(), r.train_peak_mb);
   });
 }
 

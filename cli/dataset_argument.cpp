@@ -4,12 +4,21 @@
 #include "egc/data/dataset_table.h"
 #include "egc/data/generators.h"
 #include "egc/data/read_dataset.h"
+#include "egc/data/target_type.h"
 
 namespace egc::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// MAG as the networks for one type of nodes see it.
+constexpr std::string_view kPapersOfMag = "mag-papers";
+
+}  // namespace
+
 std::optional<fs::path> dataset_directory(const std::string& name, const CommonOptions& common) {
+  if (name == kPapersOfMag) return dataset_directory("mag", common);
   std::error_code ignored;  // a name that is no path at all is simply not there
   const auto is_dataset = [&](const fs::path& dir) {
     return fs::is_directory(dir / "raw", ignored);
@@ -36,6 +45,7 @@ std::optional<fs::path> dataset_directory(const std::string& name, const CommonO
 }
 
 data::Dataset load_dataset(const std::string& name, const CommonOptions& common, bool cache) {
+  if (name == kPapersOfMag) return data::only_target_type(load_dataset("mag", common, cache));
   if (const auto dir = dataset_directory(name, common))
     return data::read_dataset(*dir, {.cache = cache});
   return data::generate(name, {.seed = common.seed, .size = 1});

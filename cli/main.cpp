@@ -72,6 +72,7 @@ int run(int argc, char** argv) {
   add_eval(app, common);
   add_predict(app, common);
   add_info(app, common);
+  add_reproduce(app, common);
 
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {

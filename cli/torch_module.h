@@ -96,10 +96,11 @@ struct TrainFlags {
   std::string config;  // a file
   std::string model;
   std::optional<int64_t> hidden, layers, heads, bases;
+  std::optional<int64_t> parameters;  // instead of hidden: the width that gives so many
   std::vector<std::string> aggregators;
   std::optional<std::string> self_loops, activation;
   std::optional<double> dropout;
-  std::optional<double> lr, wd, lr_factor, min_lr, clip;
+  std::optional<double> lr, wd, lr_factor, min_lr, clip, drop_edges, drop_nodes;
   std::optional<int64_t> batch, epochs, patience, lr_patience;
   std::optional<std::string> watch, split;
 };
@@ -112,6 +113,7 @@ struct EpochBenchRow {
   double eval_s = 0;
   int64_t batches = 0;
   int64_t parameters = 0;
+  double train_peak_mb = 0;  // what training added to the resident set at its peak
 };
 
 struct RunToCreate {

@@ -1,11 +1,9 @@
 // egc train: one run, or several with different seeds, and what came of them.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/common.h"
 #include "cli/spell.h"
@@ -13,6 +11,8 @@
 #include "cli/train_runs.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
+#include "egc/core/statistics.h"
+#include "egc/core/text_file.h"
 
 namespace egc::cli {
 namespace {
@@ -21,19 +21,16 @@ using Json = nlohmann::ordered_json;
 
 void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir,
                const CommonOptions& common) {
-  double mean = 0;
-  for (const TrainOutcome& r : outcomes) mean += r.test / static_cast<double>(outcomes.size());
-  double square = 0;
-  for (const TrainOutcome& r : outcomes) square += (r.test - mean) * (r.test - mean);
-  const double deviation =
-      outcomes.size() < 2 ? 0 : std::sqrt(square / static_cast<double>(outcomes.size() - 1));
+  std::vector<double> tests;
+  for (const TrainOutcome& r : outcomes) tests.push_back(r.test);
+  const auto [mean, deviation, count] = spread_of(tests);
   const TrainOutcome& first = outcomes.front();
   if (common.json) {
     fmt::print("{}\n", Json{{"summary", true},
                             {"metric", first.metric},
                             {"mean", mean},
                             {"std", deviation},
-                            {"seeds", outcomes.size()},
+                            {"seeds", count},
                             {"run", dir}}
                            .dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
@@ -44,19 +41,16 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
     fmt::print("  {:>4}  {:>6}  {:>4}  {:>15}  {:>13}  {}\n", r.seed, r.epochs, r.best_epoch,
                spell_score(r.metric, r.valid), spell_score(r.metric, r.test),
                spell_time(r.seconds));
-  if (outcomes.size() > 1)
+  if (count > 1)
     fmt::print("  test {} {} (mean and deviation over {} seeds)\n", first.metric,
-               spell_score(first.metric, mean, deviation), outcomes.size());
+               spell_score(first.metric, mean, deviation), count);
   fmt::print("{}\n", dir);
 }
 
 // A configuration may name its dataset.
 std::string dataset_of(const std::string& config) {
-  std::ifstream file(config);
-  std::ostringstream text;
-  text << file.rdbuf();
-  check(file.good(), "{}: the file cannot be opened", config);
-  const Json json = parse_json<Json>(text.str(), config, ErrorKind::kUsage);
+  const Json json = parse_json<Json>(read_text_file(config, ErrorKind::kUsage), config,
+                                     ErrorKind::kUsage);
   const auto it = json.is_object() ? json.find("dataset") : json.end();
   return it != json.end() && it->is_string() ? it->get<std::string>() : "";
 }
@@ -100,6 +94,9 @@ void add_train(CLI::App& app, const CommonOptions& common) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   c->add_option("--hidden", f.hidden, "Width of the layers");
+  c->add_option("--parameters", f.parameters,
+                "Instead of --hidden: the width that gives about so many, for instance 100k")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
   c->add_option("--layers", f.layers, "Number of layers");
   c->add_option("--heads", f.heads, "Heads");
   c->add_option("--bases", f.bases, "Bases");
@@ -120,6 +117,8 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--clip", f.clip, "Most norm of the gradients; 0: no limit");
   c->add_option("--watch", f.watch, "What validation is judged by: loss, or the dataset's metric");
   c->add_option("--split", f.split, "Which split of the dataset (default: its first)");
+  c->add_option("--drop-edges", f.drop_edges, "Share of edges that a training step goes without");
+  c->add_option("--drop-nodes", f.drop_nodes, "Share of nodes that a training step goes without");
   c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,8 @@ std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs,
 std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs,
                                         const TrainCommand& command, const CommonOptions& common,
                                         const volatile std::sig_atomic_t* stop);
+
+// A line of `egc train --json` about an epoch, for people.
+std::string spell_epoch(const nlohmann::ordered_json& line);
 
 }  // namespace egc::cli

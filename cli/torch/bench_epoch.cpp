@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
+#include "cli/measure.h"
 #include "cli/torch/module.h"
+#include "egc/core/rng.h"
 #include "egc/core/work_clock.h"
 #include "egc/train/trainer.h"
 
@@ -12,6 +15,20 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
+}
+
+// A topology alone can be timed too: its features are drawn as wide as the configuration has them.
+data::Dataset with_features(const data::Dataset& given, const TrainFlags& flags) {
+  if (!given.node_features.empty() || !given.hetero.empty() || flags.config.empty()) return given;
+  const int64_t columns = train::read_run_config(flags.config).model.features;
+  if (columns < 2) return given;
+  data::Dataset out = given;
+  std::vector<float> values(static_cast<size_t>(given.num_nodes() * columns));
+  Rng rng(0);
+  for (float& v : values) v = rng.uniform() - 0.5F;
+  out.node_features.floats = {std::move(values), columns};
+  out.info.node_features = data::FeatureKind::kFloat;
+  return out;
 }
 
 // One epoch; its training ends with the last step, the rest is validation.
@@ -37,15 +54,20 @@ EpochBenchRow measure_epoch(train::Trainer& trainer) {
 
 }  // namespace
 
-EpochBenchRow bench_epoch(const data::Dataset& dataset, const TrainFlags& flags, int reps) {
+EpochBenchRow bench_epoch(const data::Dataset& given, const TrainFlags& flags, int reps) {
+  const data::Dataset dataset = with_features(given, flags);
   train::RunConfig config = resolve_config(dataset, flags);
   config.train.epochs = reps + 1;
   config.train.early_stop = 0;
   const train::TaskData data(dataset, config.train.split,
                              config.model.outputs - data::TargetVocabulary::kSpecialWords,
                              config.model.sequence_length);
-  train::Trainer trainer(data, config);
-  measure_epoch(trainer);  // caches, buffers and pages fill
+  std::optional<train::Trainer> training;
+  const double peak_mb = peak_extra_mb([&] {
+    training.emplace(data, config);
+    measure_epoch(*training);  // caches, buffers and pages fill
+  });
+  train::Trainer& trainer = *training;
   std::vector<EpochBenchRow> rows;
   for (int k = 0; k < reps; ++k) rows.push_back(measure_epoch(trainer));
   const auto middle = rows.begin() + std::ssize(rows) / 2;
@@ -53,6 +75,7 @@ EpochBenchRow bench_epoch(const data::Dataset& dataset, const TrainFlags& flags,
                    [](const auto& a, const auto& b) { return a.train_s < b.train_s; });
   EpochBenchRow out = *middle;
   out.parameters = trainer.network().num_parameters();
+  out.train_peak_mb = peak_mb;
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "egc/core/parallel.h"
 #include "egc/data/cache.h"
 #include "egc/kernels/target.h"
+#include "egc/models/fit_width.h"
 #include "egc/train/default_config.h"
 #include "egc/train/run_directory.h"
 #include "egc/train/trainer.h"
@@ -60,6 +61,12 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   override_with(t.lr_patience, f.lr_patience);
   override_with(t.watch, f.watch);
   override_with(t.split, f.split);
+  override_with(t.drop_edges, f.drop_edges);
+  override_with(t.drop_nodes, f.drop_nodes);
+  if (f.parameters) {
+    check(!f.hidden, "--hidden and --parameters both give the width; one of them is enough");
+    m.hidden = models::fit_width(m, *f.parameters);
+  }
   models::check_config(m);
   train::check_config(t);
   dataset.split(t.split);

@@ -7,6 +7,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
+#include "egc/kernels/adam.h"
 
 namespace egc::train {
 namespace {
@@ -50,7 +51,6 @@ double Adam::clip_scale() const {
 
 void Adam::step(double lr) {
   ++steps_;
-  const auto scale = static_cast<float>(clip_scale());
   std::vector<at::Tensor> gradients;
   std::vector<Block> blocks;
   int64_t position = 0;
@@ -63,27 +63,22 @@ void Adam::step(double lr) {
           {static_cast<int64_t>(k), at, std::min(kBlock, p.numel() - at), position + at});
     position += p.numel();
   }
-  const auto beta1 = static_cast<float>(options_.beta1);
-  const auto beta2 = static_cast<float>(options_.beta2);
-  const auto eps = static_cast<float>(options_.eps);
-  const auto wd = static_cast<float>(options_.wd);
-  const auto size =
-      static_cast<float>(lr / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
-  const auto root =
-      static_cast<float>(std::sqrt(1 - std::pow(options_.beta2, static_cast<double>(steps_))));
+  kernels::AdamStep step;
+  step.beta1 = static_cast<float>(options_.beta1);
+  step.beta2 = static_cast<float>(options_.beta2);
+  step.eps = static_cast<float>(options_.eps);
+  step.wd = static_cast<float>(options_.wd);
+  step.scale = static_cast<float>(clip_scale());
+  const auto steps = static_cast<double>(steps_);
+  step.size = static_cast<float>(lr / (1 - std::pow(options_.beta1, steps)));
+  step.root = static_cast<float>(std::sqrt(1 - std::pow(options_.beta2, steps)));
   parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t task) {
     const Block& block = blocks[static_cast<size_t>(task)];
     const auto k = static_cast<size_t>(block.parameter);
-    float* __restrict p = parameters_[k].data_ptr<float>() + block.begin;
-    const float* __restrict g = gradients[k].data_ptr<float>() + block.begin;
-    float* __restrict m = mean_.data_ptr<float>() + block.position;
-    float* __restrict v = square_.data_ptr<float>() + block.position;
-    for (int64_t i = 0; i < block.size; ++i) {
-      const float gradient = scale * g[i] + wd * p[i];
-      m[i] = beta1 * m[i] + (1 - beta1) * gradient;
-      v[i] = beta2 * v[i] + (1 - beta2) * gradient * gradient;
-      p[i] -= size * m[i] / (std::sqrt(v[i]) / root + eps);
-    }
+    kernels::adam(step, block.size, gradients[k].data_ptr<float>() + block.begin,
+                  parameters_[k].data_ptr<float>() + block.begin,
+                  mean_.data_ptr<float>() + block.position,
+                  square_.data_ptr<float>() + block.position);
   });
   for (at::Tensor& p : parameters_) p.mutable_grad().reset();
 }

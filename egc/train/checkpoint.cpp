@@ -15,6 +15,19 @@ models::Metadata identity(const RunConfig& config) {
           {"seed", std::to_string(config.seed)}};
 }
 
+// Settings that a version before this one did not have are those that it went by.
+models::Metadata with_new_settings(models::Metadata metadata, const std::string& where) {
+  try {
+    std::string& model = metadata.at("model");
+    std::string& train = metadata.at("train");
+    model = models::to_json(models::parse_model_config(model, where + ": model"));
+    train = to_json(parse_train_config(train, where + ": train"));
+  } catch (const Error& e) {
+    fail(ErrorKind::kModel, "{}", e.what());
+  }
+  return metadata;
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Trainer& trainer) {
@@ -28,7 +41,7 @@ void load_checkpoint(const std::filesystem::path& path, Trainer& trainer) {
   const SafetensorsFile file =
       models::open_tensor_file(path, kFormat, "checkpoint", {"model", "train", "seed", "progress"});
   const std::string where = path.string();
-  const models::Metadata& metadata = file.metadata();
+  const models::Metadata metadata = with_new_settings(file.metadata(), where);
   for (const auto& [key, value] : identity(trainer.config()))
     if (metadata.at(key) != value)
       fail(ErrorKind::kModel, "{}: it belongs to another run: its {} is {}, expected {}", where,

@@ -4,46 +4,15 @@
 
 #include <cmath>
 
-#include "egc/train/svg_chart.h"
+#include "egc/report/histogram.h"
+#include "egc/report/html.h"
+#include "egc/report/line_chart.h"
 
 namespace egc::train {
 namespace {
 
-constexpr const char* kHead = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-:root { --text: #1b1f24; --soft: #57606a; --back: #ffffff; --card: #f4f6f8; --grid: #d8dee4;
-        --one: #0b62c4; --two: #b4530a; --mark: #1a7f37; color-scheme: light dark; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6edf3; --soft: #9aa5b1; --back: #0d1117; --card: #161b22; --grid: #30363d;
-          --one: #6cb6ff; --two: #f0a35e; --mark: #57ab5a; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--back); color: var(--text);
-       font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: .5rem 0 1rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 0; }
-dl div { background: var(--card); border-radius: .5rem; padding: .6rem .8rem; }
-dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-size: 1.2rem; font-weight: 600; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
-figure { margin: 0; background: var(--card); border-radius: .5rem; padding: .75rem; }
-figcaption { font-weight: 600; }
-svg { width: 100%; height: auto; display: block; }
-svg text { fill: var(--soft); font-size: 15px; }
-.grid { stroke: var(--grid); } .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
-path.train { stroke: var(--one); } path.valid { stroke: var(--two); }
-circle.train, rect.train { fill: var(--one); } circle.valid { fill: var(--two); }
-line.mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 6 4; }
-.legend { margin: .25rem 0 0; color: var(--soft); font-size: .9rem; }
-.legend span { margin-right: 1rem; } .legend span::before { content: "\25A0\00A0"; }
-.legend .train::before { color: var(--one); } .legend .valid::before { color: var(--two); }
-.legend .mark::before { color: var(--mark); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .5rem; text-align: right; border: 1px solid var(--grid); }
-th { color: var(--soft); font-weight: 500; } pre { background: var(--card); border-radius: .5rem;
-  padding: .75rem; overflow-x: auto; font-size: .85rem; }
-</style>
-)";
+using report::escape_html;
+using report::to_svg;
 
 std::vector<double> column(const std::vector<EpochRecord>& history, double EpochRecord::*member,
                            double scale = 1) {
@@ -82,8 +51,7 @@ std::string confusion_table(const Report& r) {
 }  // namespace
 
 std::string to_html(const Report& r) {
-  std::string out = kHead;
-  out += fmt::format("<title>{0}</title></head><body>\n<h1>{0}</h1>\n<dl>\n", escape_html(r.title));
+  std::string out = "<dl>\n";
   for (const auto& [name, value] : r.facts)
     out +=
         fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_html(name), escape_html(value));
@@ -105,13 +73,12 @@ std::string to_html(const Report& r) {
   out +=
       to_svg({"Learning rate, as a power of ten", {{"learning rate", "train", lr}}, 0, "", false});
   if (!r.errors.empty())
-    out += histogram_svg("Errors on the test part: predicted − true", r.errors);
+    out += report::histogram_svg("Errors on the test part: predicted − true", r.errors);
   out += "</div>\n";
   constexpr size_t kMostClasses = 60;
   if (!r.confusion.empty() && r.confusion.size() <= kMostClasses) out += confusion_table(r);
-  out +=
-      fmt::format("<h2>Configuration</h2>\n<pre>{}</pre>\n</body></html>\n", escape_html(r.config));
-  return out;
+  out += fmt::format("<h2>Configuration</h2>\n<pre>{}</pre>\n", escape_html(r.config));
+  return report::html_page(r.title, out);
 }
 
 }  // namespace egc::train

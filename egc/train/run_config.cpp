@@ -1,13 +1,12 @@
 #include "egc/train/run_config.h"
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "egc/core/error.h"
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
+#include "egc/core/text_file.h"
 
 namespace egc::train {
 namespace {
@@ -28,6 +27,8 @@ void visit(Visitor&& v, Config& c) {
   v("watch", c.watch);
   v("clip", c.clip);
   v("split", c.split);
+  v("drop_edges", c.drop_edges);
+  v("drop_nodes", c.drop_nodes);
 }
 
 }  // namespace
@@ -68,14 +69,13 @@ void check_config(const TrainConfig& c) {
   check(c.lr_patience >= 0, "lr_patience must not be negative, got {}", c.lr_patience);
   not_negative("min_lr", c.min_lr);
   not_negative("clip", c.clip);
+  for (const auto& [name, p] : {std::pair{"drop_edges", c.drop_edges}, {"drop_nodes", c.drop_nodes}})
+    check(p >= 0 && p < 1, "{} must be in [0, 1), got {}", name, p);
 }
 
 RunConfig read_run_config(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail(ErrorKind::kUsage, "{}: the file cannot be opened", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  const Json root = parse_json<Json>(text.str(), path, ErrorKind::kUsage);
+  const Json root =
+      parse_json<Json>(read_text_file(path, ErrorKind::kUsage), path, ErrorKind::kUsage);
   JsonReader reader(root, path);
   RunConfig run;
   Json model;

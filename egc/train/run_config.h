@@ -21,6 +21,8 @@ struct TrainConfig {
   std::string watch;  // what validation is judged by: "loss" or the dataset's metric (empty)
   double clip = 0;    // most norm of all gradients together; 0: no limit
   std::string split;  // of the dataset; empty: its first
+  double drop_edges = 0;  // share of edges that a training step goes without
+  double drop_nodes = 0;  // likewise of nodes, with their edges
 
   bool operator==(const TrainConfig&) const = default;
 };

@@ -8,18 +8,19 @@
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
 #include "egc/train/default_config.h"
+#include "egc/train/sampling.h"
 
 namespace egc::train {
 namespace {
 
 constexpr const char* kPrefixes[] = {"network.", "best.", "adam."};
 
-// Dropout of a step draws from a generator that knows nothing of the steps before.
-void seed_step(uint64_t seed, int64_t epoch, int64_t batch) {
+// What a step draws (dropout, edges to drop) knows nothing of the steps before.
+uint64_t seed_of_step(uint64_t seed, int64_t epoch, int64_t batch) {
   constexpr uint64_t kStream = 0x57E9;
   const auto words =
       Rng(seed, (static_cast<uint64_t>(epoch) << 16) + kStream).block(static_cast<uint64_t>(batch));
-  at::manual_seed((uint64_t{words[0]} << 32) | words[1]);
+  return (uint64_t{words[0]} << 32) | words[1];
 }
 
 void copy_state(models::Network& to, const models::Network& from) {
@@ -74,11 +75,13 @@ bool Trainer::train_batches(const OnStep& on_step) {
   const auto start = std::chrono::steady_clock::now();
   const double seconds_before = p.seconds;
   batches_->begin(epoch, p.batches);
-  while (const auto batch = batches_->next()) {
-    seed_step(config_.seed, epoch, p.batches);
-    const at::Tensor loss = batch_loss(data_, network_->forward(batch->input), batch->target);
+  while (auto whole = batches_->next()) {
+    const uint64_t step_seed = seed_of_step(config_.seed, epoch, p.batches);
+    at::manual_seed(step_seed);
+    const BatchTensors batch = sample(*std::move(whole), config_.train, task, Rng(step_seed));
+    const at::Tensor loss = batch_loss(data_, network_->forward(batch.input), batch.target);
     const double value = loss.item<double>();
-    const double items = labelled_items(task, batch->target);
+    const double items = labelled_items(task, batch.target);
     if (!std::isfinite(value))
       fail(ErrorKind::kVerification,
            "training: the loss is {} in epoch {}, batch {} of {}; a lower learning rate than {} or "

@@ -12,6 +12,7 @@
 #include "egc/core/parallel.h"
 #include "egc/data/read_dataset.h"
 #include "egc/data/summary.h"
+#include "egc/data/target_type.h"
 #include "egc/data/write_dataset.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
@@ -335,6 +336,23 @@ TEST(Generators, MoleculesKeepTheirValencesAndScale) {
   const Summary s = summarize(d);
   EXPECT_NEAR(s.parts[0].mean, 0, 1e-5);
   EXPECT_NEAR(s.parts[0].std, 1, 1e-5);
+}
+
+TEST(Generators, TheLabelledNodesOfATypedGraphAreAGraph) {
+  const Dataset all = generate("academic", {.seed = 1, .size = 0.1});
+  const Dataset papers = only_target_type(all);
+  check_dataset(papers, "papers");
+  EXPECT_EQ(papers.info.task, Task::kNodeClassification);
+  EXPECT_EQ(papers.num_nodes(), all.hetero.num_nodes[static_cast<size_t>(all.hetero.target_type)]);
+  int64_t edges = 0;
+  for (size_t r = 0; r < all.hetero.edges.size(); ++r)
+    if (all.hetero.schema.relations[r].source == all.hetero.target_type &&
+        all.hetero.schema.relations[r].target == all.hetero.target_type)
+      edges += all.hetero.edges[r].rows();
+  EXPECT_GT(edges, 0);
+  EXPECT_EQ(papers.num_edges(), edges);
+  EXPECT_EQ(papers.labels.classes.size(), papers.num_nodes());
+  EXPECT_THROW(only_target_type(papers), Error);
 }
 
 TEST(WriteDataset, LeavesNothingBehindOnFailure) {

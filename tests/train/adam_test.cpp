@@ -56,6 +56,26 @@ TEST(Adam, StepsAsLibTorchDoes) {
   }
 }
 
+TEST(Adam, NumbersAreNormalOrZero) {
+  // Weight decay alone moves it: towards 0.
+  std::vector<at::Tensor> p = {at::logspace(-45, 0, 100).to(at::kFloat).detach().requires_grad_()};
+  Adam adam(p, {.wd = 1e-6});
+  for (int step = 0; step < 3000; ++step) {
+    p[0].mutable_grad() = at::zeros({100});
+    adam.step(1e-3);
+  }
+  nn::State all = adam.state();
+  all["parameter"] = p[0].detach();
+  for (const auto& [name, tensor] : all) {
+    if (tensor.scalar_type() != at::kFloat) continue;
+    const at::Tensor small = (tensor != 0).logical_and(tensor.abs() < 1.17e-38);
+    EXPECT_EQ(small.sum().item<int64_t>(), 0) << name;
+  }
+  // Others' numbers are as they were.
+  volatile float tiny = 1e-40F;
+  EXPECT_GT(tiny * 1.0F, 0.0F);
+}
+
 TEST(Adam, TakesTheGradientsAway) {
   auto p = parameters();
   set_gradients(p, 0);

@@ -12,11 +12,12 @@
 #include "egc/train/event.pb.h"
 #include "egc/train/event_file.h"
 #include "egc/train/html_report.h"
-#include "egc/train/svg_chart.h"
+#include "tests/core/expect_balanced.h"
 
 namespace egc {
 namespace {
 
+using testing::expect_balanced;
 using train::EpochRecord;
 using train::Report;
 
@@ -42,27 +43,6 @@ Report report(int64_t epochs) {
   return r;
 }
 
-// Tags that are opened are closed, in order.
-void expect_balanced(const std::string& html) {
-  std::vector<std::string> open;
-  for (size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
-    const size_t end = html.find('>', at);
-    ASSERT_NE(end, std::string::npos);
-    const std::string tag = html.substr(at + 1, end - at - 1);
-    if (tag[0] == '!' || tag.back() == '/') continue;
-    const std::string name = tag.substr(0, tag.find(' '));
-    if (name == "meta") continue;
-    if (name[0] != '/') {
-      open.push_back(name);
-      continue;
-    }
-    ASSERT_FALSE(open.empty());
-    ASSERT_EQ("/" + open.back(), name);
-    open.pop_back();
-  }
-  EXPECT_TRUE(open.empty());
-}
-
 TEST(Report, IsOneWellFormedPageOfItsOwn) {
   for (const int64_t epochs : {0, 1, 2, 300}) {
     const std::string html = to_html(report(epochs));
@@ -74,35 +54,6 @@ TEST(Report, IsOneWellFormedPageOfItsOwn) {
       EXPECT_NE(html.find(part), std::string::npos) << part;
     EXPECT_EQ(html.find("nan"), std::string::npos);
   }
-}
-
-TEST(Report, GapsAndConstantsAreDrawn) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double inf = std::numeric_limits<double>::infinity();
-  for (const std::vector<double>& y : std::vector<std::vector<double>>{{},
-                                                                       {1},
-                                                                       {2, 2, 2},
-                                                                       {0, 0},
-                                                                       {nan},
-                                                                       {nan, 1, nan, 2, 3, inf},
-                                                                       {-1e300, 1e300},
-                                                                       {1e-12, 2e-12}}) {
-    const std::string svg = train::to_svg({"t", {{"line", "train", y}}, 0, "", false});
-    expect_balanced(svg);
-    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
-    EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
-  }
-}
-
-TEST(Report, AHistogramCountsEverything) {
-  EXPECT_EQ(train::histogram_svg("t", {}), "");
-  const std::vector<float> values = {-1, 0, 0, 0, 1, std::numeric_limits<float>::quiet_NaN()};
-  const std::string svg = train::histogram_svg("t", values);
-  expect_balanced(svg);
-  int64_t total = 0;
-  for (size_t at = svg.find(": "); at != std::string::npos; at = svg.find(": ", at + 1))
-    total += std::atoll(svg.c_str() + at + 2);
-  EXPECT_EQ(total, 5);
 }
 
 TEST(EventFile, ChecksumIsCastagnolis) {

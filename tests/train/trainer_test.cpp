@@ -109,6 +109,28 @@ TEST(Trainer, StoppedAfterAnyBatchItGoesOnToTheBit) {
   }
 }
 
+TEST(Trainer, DroppedEdgesAndNodesDependOnTheStepAlone) {
+  for (const char* name : {"molecules", "pattern", "academic"}) {
+    const auto d = data::generate(name, {.seed = 1, .size = 0.01});
+    const TaskData data(d, "");
+    RunConfig config = config_for(d, d.hetero.empty() ? "egc-s" : "regc");
+    config.train.epochs = 2;
+    const std::string whole = train_all(data, config);
+    config.train.drop_edges = 0.3;
+    const std::string fewer_edges = train_all(data, config);
+    EXPECT_NE(fewer_edges, whole) << name;
+    EXPECT_EQ(train_all(data, config), fewer_edges) << name;
+    config.train.drop_nodes = 0.2;
+    if (!d.hetero.empty()) {
+      expect_error(ErrorKind::kUsage, {"one type of nodes"}, [&] { train_all(data, config); });
+      continue;
+    }
+    const std::string fewer_nodes = train_all(data, config);
+    EXPECT_NE(fewer_nodes, fewer_edges) << name;
+    EXPECT_EQ(train_all(data, config), fewer_nodes) << name;
+  }
+}
+
 TEST(Trainer, ALossThatIsNoNumberNamesEpochAndBatch) {
   const auto d = molecules();
   const TaskData data(d, "");

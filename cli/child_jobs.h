@@ -1,0 +1,29 @@
+// Commands of this program in processes of their own, some at a time.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "egc/core/error.h"
+
+namespace egc::cli {
+
+struct ChildJobs {
+  std::vector<std::vector<std::string>> commands;  // what follows the program's name
+  int64_t at_once = 1;
+  const volatile std::sig_atomic_t* stop = nullptr;  // set: nothing more is begun
+  // Never two at a time. What they throw ends everything.
+  std::function<void(size_t job, std::string_view line)> on_line;
+  std::function<void(size_t job, int code)> on_end = [](size_t, int) {};
+};
+
+// The exit codes. kInterrupted: it was stopped, or not begun. Signals are passed on to the children.
+std::vector<int> run_jobs(const ChildJobs& jobs);
+
+// The error of a child that ended with a code, as an error of this program.
+Error error_of_child(const std::string& what, int code);
+
+}  // namespace egc::cli

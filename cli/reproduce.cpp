@@ -1,0 +1,152 @@
+// egc reproduce: the paper's tables, run here, ours beside the paper's.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/reproduce_cells.h"
+#include "cli/shared_files.h"
+#include "cli/stop_signal.h"
+#include "egc/core/atomic_file.h"
+#include "egc/core/error.h"
+#include "egc/core/text_file.h"
+#include "egc/reproduce/comparison.h"
+#include "egc/reproduce/render.h"
+
+namespace egc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using reproduce::Cell;
+using reproduce::Table;
+
+constexpr const char* kMain = "main";
+
+struct Command {
+  std::string table;
+  std::vector<std::string> patterns;
+  std::vector<std::string> use;
+  ReproduceOptions run;
+  bool show = false;
+  bool markdown = false;
+};
+
+std::vector<std::string> table_names() {
+  std::vector<std::string> out;
+  if (const auto dir = shared_file("tables"))
+    for (const auto& entry : fs::directory_iterator(*dir))
+      if (entry.path().extension() == ".json") out.push_back(entry.path().stem().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Table read_table(const std::string& name) {
+  const auto names = table_names();
+  check(std::find(names.begin(), names.end(), name) != names.end(),
+        "unknown table \"{}\"; known: {}", name, fmt::join(names, ", "));
+  const std::string path = shared_file("tables/" + name + ".json")->string();
+  return reproduce::parse_table(read_text_file(path, ErrorKind::kUsage), name);
+}
+
+void list_tables() {
+  for (const std::string& name : table_names())
+    fmt::print("{:<20} {}\n", name, read_table(name).title);
+}
+
+std::vector<const Cell*> chosen_cells(const Table& table, const std::vector<std::string>& patterns) {
+  std::vector<const Cell*> out;
+  for (const Cell& cell : table.cells)
+    if (patterns.empty() ||
+        std::any_of(patterns.begin(), patterns.end(),
+                    [&](const std::string& p) { return reproduce::matches(cell, p); }))
+      out.push_back(&cell);
+  std::vector<std::string> known;
+  for (const Cell& cell : table.cells) known.push_back(cell.name());
+  check(!out.empty(), "the table {} has no cell {}; its cells are {}", table.name,
+        fmt::join(patterns, ", "), fmt::join(known, ", "));
+  return out;
+}
+
+std::vector<reproduce::Group> compared(const Table& table, const std::vector<const Cell*>& cells,
+                                       const std::map<std::string, std::string>& missing,
+                                       const ReproduceOptions& o, uint64_t first_seed) {
+  std::vector<reproduce::FilledCell> filled;
+  for (const Cell* cell : cells)
+    filled.push_back(
+        {cell, reproduce::results_of({o.out, table, *cell, o.change}, table, *cell, first_seed,
+                                     o.seeds)});
+  return reproduce::compare(table, filled, missing, o.change);
+}
+
+void write_page(const Table& table, const std::vector<reproduce::Group>& groups,
+                const ReproduceOptions& o, const CommonOptions& common) {
+  const Table main = read_table(kMain);
+  std::vector<reproduce::Group> scores;
+  if (table.measure == reproduce::Measure::kEpoch)
+    scores = compared(main, chosen_cells(main, {}), {}, o, common.seed);
+  const fs::path dir = fs::path(o.out) / table.name;
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", dir.string(), error.message());
+  write_whole_file(dir / "report.html", reproduce::to_html(table, groups, scores));
+  if (!common.json) fmt::print("\n{}\n", (dir / "report.html").string());
+}
+
+void reproduce_table(Command c, const CommonOptions& common) {
+  const Table table = read_table(c.table);
+  for (const std::string& use : c.use) {
+    const size_t equals = use.find('=');
+    check(equals != std::string::npos && equals > 0 && equals + 1 < use.size(),
+          "--use takes DATASET=INSTEAD, got {}", use);
+    c.run.change.stand_ins[use.substr(0, equals)] = use.substr(equals + 1);
+  }
+  const auto cells = chosen_cells(table, c.patterns);
+  const auto missing = missing_datasets(table, cells, c.run, common);
+  const auto* stop = watch_stop_signals();
+  std::optional<Error> failure;
+  if (!c.show) try {
+      if (!run_missing_cells(table, cells, missing, c.run, common, stop)) {
+        fmt::print(stderr, "egc: interrupted; the same command goes on\n");
+        throw CLI::RuntimeError(kInterrupted);
+      }
+    } catch (const Error& e) {  // what the others gave is shown all the same
+      failure = e;
+    }
+  const auto groups = compared(table, cells, missing, c.run, common.seed);
+  const auto render = common.json  ? reproduce::to_json_lines
+                      : c.markdown ? reproduce::to_markdown
+                                   : reproduce::to_text;
+  fmt::print("{}", render(table, groups));
+  std::fflush(stdout);
+  write_page(table, groups, c.run, common);
+  if (failure) throw Error(*failure);
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, const CommonOptions& common) {
+  auto o = std::make_shared<Command>();
+  CLI::App* c = app.add_subcommand("reproduce", "A table of the paper: runs it, shows both");
+  c->add_option("table", o->table, "Which; without it, they are listed");
+  c->add_option("--cell", o->patterns, "dataset/row, or a pattern such as 'zinc/*' (default: all)");
+  c->add_option("--seeds", o->run.seeds, "Trainings of a cell, with seeds from --seed on")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  c->add_option("--epochs", o->run.change.epochs, "At most, instead of the paper's schedule");
+  c->add_option("--use", o->use, "DATASET=INSTEAD: another dataset in the place of one");
+  c->add_option("--jobs", o->run.jobs, "Trainings at a time; they share the threads")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  c->add_option("--reps", o->run.reps, "Rounds of a benchmark; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  c->add_option("--out", o->run.out, "Where runs and records are kept; nothing there is run again")
+      ->capture_default_str();
+  c->add_flag("--show", o->show, "Runs nothing, shows what is there");
+  c->add_flag("--markdown", o->markdown, "The table as Markdown");
+  c->footer("Example:\n  egc reproduce main --cell zinc/egc-m --seeds 3 --jobs 2");
+  c->callback([o, &common] { o->table.empty() ? list_tables() : reproduce_table(*o, common); });
+}
+
+}  // namespace egc::cli

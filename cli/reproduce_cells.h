@@ -1,0 +1,35 @@
+// Running the cells of a table that have not been run, each in a process of its own.
+#pragma once
+
+#include <csignal>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "egc/reproduce/records.h"
+
+namespace egc::cli {
+
+struct ReproduceOptions {
+  std::string out = "reproduce";
+  int64_t seeds = 1;
+  int64_t jobs = 1;
+  int64_t reps = 5;  // of benchmarks
+  reproduce::Override change;
+};
+
+// Why cells of a dataset cannot be run here; nothing for those that can.
+std::map<std::string, std::string> missing_datasets(
+    const reproduce::Table& table, const std::vector<const reproduce::Cell*>& cells,
+    const ReproduceOptions& options, const CommonOptions& common);
+
+// Runs what has no record yet. A cell that fails leaves the others alone; the first failure is
+// thrown at the end. False where `stop` ended it.
+bool run_missing_cells(const reproduce::Table& table,
+                       const std::vector<const reproduce::Cell*>& cells,
+                       const std::map<std::string, std::string>& missing,
+                       const ReproduceOptions& options, const CommonOptions& common,
+                       const volatile std::sig_atomic_t* stop);
+
+}  // namespace egc::cli

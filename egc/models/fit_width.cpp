@@ -1,0 +1,66 @@
+#include "egc/models/fit_width.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "egc/core/error.h"
+#include "egc/models/keep_generator.h"
+#include "egc/models/network.h"
+
+namespace egc::models {
+namespace {
+
+// Of the network of that width; nothing where there is none.
+std::optional<int64_t> count(ModelConfig& config, int64_t width) {
+  config.hidden = width;
+  try {
+    check_config(config);
+    return make_network(config)->num_parameters();
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kUsage) throw;
+    return std::nullopt;
+  }
+}
+
+// The least width all of whose larger multiples there are too. Layers know what they allow; nobody
+// else needs to.
+int64_t step_of(ModelConfig& config) {
+  constexpr int64_t kMost = 1024;
+  for (int64_t step = 1; step <= kMost; ++step) {
+    bool all = true;
+    for (const int64_t factor : {7, 8, 9, 11, 13}) all = all && count(config, factor * step);
+    if (all) return step;
+  }
+  count(config, kMost);
+  make_network(config);  // tells why there is none
+  fail(ErrorKind::kUsage, "no width of the network was found up to {}", kMost);
+}
+
+}  // namespace
+
+int64_t fit_width(ModelConfig config, int64_t parameters) {
+  check(parameters >= 1, "a network has at least one parameter, got {}", parameters);
+  const KeepGenerator keep;
+  const int64_t step = step_of(config);
+  const auto size = [&](int64_t steps) { return count(config, steps * step); };
+  // Counts rise with the width: the largest number of steps that is not above, then the nearer of
+  // it and the next.
+  int64_t low = 0;
+  int64_t high = 1;
+  while (size(high).value_or(0) <= parameters) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const int64_t middle = (low + high) / 2;
+    (size(middle).value_or(0) <= parameters ? low : high) = middle;
+  }
+  const int64_t above = size(high).value_or(0) - parameters;
+  const auto below = low > 0 ? size(low) : std::nullopt;
+  if (below && parameters - *below <= above) return low * step;
+  check(above <= parameters, "the smallest network, of width {}, has {} parameters, not {}",
+        high * step, above + parameters, parameters);
+  return high * step;
+}
+
+}  // namespace egc::models

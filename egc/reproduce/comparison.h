@@ -1,0 +1,45 @@
+// Ours beside the paper's, and how the two compare.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "egc/core/statistics.h"
+#include "egc/reproduce/records.h"
+
+namespace egc::reproduce {
+
+struct Line {
+  const Cell* cell = nullptr;
+  std::optional<Spread> ours;      // in the paper's unit
+  std::optional<Printed> printed;  // the paper's
+  std::string verdict;             // within the paper's spread, better, worse; or empty
+};
+
+// All lines of one dataset and figure.
+struct Group {
+  std::string dataset;
+  Figure figure;
+  std::vector<Line> lines;
+  std::string missing;  // why nothing could be run; empty where something could
+  std::string used;     // the stand-in that was taken for the dataset, or empty
+};
+
+// A cell with its results.
+struct FilledCell {
+  const Cell* cell = nullptr;
+  std::vector<nlohmann::ordered_json> results;
+};
+
+// In the order of the table. `missing`: by dataset.
+std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& cells,
+                           const std::map<std::string, std::string>& missing,
+                           const Override& change);
+
+std::string spell(const Figure& figure, const std::optional<Spread>& ours);
+std::string spell(const Figure& figure, const std::optional<Printed>& printed);
+// ours - the paper's; where the paper gives no spread, how many times the paper's.
+std::string spell_difference(const Figure& figure, const Line& line);
+
+}  // namespace egc::reproduce

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Tables of the paper from outside: cells run once, go on after a kill, and are shown beside the paper's.
+# Usage: reproduce_test.sh EGC_PROGRAM
+set -u
+egc=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# expect CODE "part of stderr" -- arguments: one sentence on stderr
+expect() {
+  local code=$1 part=$2; shift 3
+  local out; out=$("$egc" --quiet "$@" 2>&1 >/dev/null); local got=$?
+  [ "$got" -eq "$code" ] || fail "egc $*: exit $got, expected $code ($out)"
+  case "$out" in *"$part"*) ;; *) fail "egc $*: stderr does not say '$part': $out" ;; esac
+  [ "$(grep -c . <<<"$out")" -le 1 ] || fail "egc $*: more than one line on stderr: $out"
+}
+shows() { case "$(cat stdout)" in *"$1"*) ;; *) fail "stdout has no '$1': $(cat stdout)" ;; esac; }
+reproduce() { "$egc" --quiet --data-dir nowhere reproduce "$@" >stdout 2>stderr; }
+
+"$egc" data generate molecules --size 0.02 --out small >/dev/null
+on_small=(--use zinc=small --epochs 2)
+
+# The list, a table without anything run, and where to get the data.
+reproduce || fail "the list: $(cat stderr)"
+for table in main mag heads-bases activation aggregators ga-mlp sampling fusion latency-arxiv latency-code accuracy-normalised; do shows "$table"; done
+reproduce main --show --out empty || fail "main --show: $(cat stderr)"
+shows "0.281 ± 0.007"; shows "egc data fetch zinc"
+[ -s empty/main/report.html ] || fail "no page"
+reproduce main --show --markdown --out empty || fail "markdown"
+shows "| egc-m | - | 0 | 0.281 ± 0.007 |"
+
+# A cell: once trained, never again; a second table takes it from there.
+reproduce main --cell zinc/egc-s "${on_small[@]}" --seeds 2 --out out || fail "a cell: $(cat stderr)"
+shows "small in its place"
+cell=out/small/egc-s-2-epochs
+for seed in 0 1; do
+  [ -s $cell/seed-$seed.json ] || fail "no record of seed $seed"
+  [ -s $cell/seed-$seed/best.safetensors ] || fail "no model of seed $seed"
+done
+python3 - $cell <<'CHECK' || fail "the record"
+import json, sys
+cell = sys.argv[1]
+record = json.load(open(cell + "/seed-1.json"))
+assert record["config"]["seed"] == 1 and record["config"]["train"]["epochs"] == 2, record["config"]
+assert record["config"]["about"]["dataset_checksum"] and record["version"] and record["instruction_set"]
+assert record["command"][0] == "train" and record["result"]["seed"] == 1 and record["result"]["test"] > 0
+CHECK
+touch -d 2000-01-01 $cell/seed-0.json $cell/seed-0/*
+"$egc" --json --quiet --data-dir nowhere reproduce activation --cell zinc/egc-s "${on_small[@]}" --seeds 2 --out out >json 2>stderr || fail "activation: $(cat stderr)"
+[ "$(find $cell -type f -newermt 2001-01-01 -path '*seed-0*' | wc -l)" -eq 0 ] || fail "a finished cell was touched"
+python3 - json $cell <<'CHECK' || fail "JSON lines"
+import json, statistics, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert len(lines) == 1, lines
+line = lines[0]
+tests = [json.load(open(f"{sys.argv[2]}/seed-{k}.json"))["result"]["test"] for k in (0, 1)]
+assert line["runs"] == 2 and abs(line["mean"] - statistics.mean(tests)) < 1e-12
+assert abs(line["std"] - statistics.stdev(tests)) < 1e-12
+assert line["paper"] == 0.364 and line["paper_std"] == 0.02 and line["verdict"] in ("better", "worse", "within")
+assert line["used"] == "small"
+CHECK
+
+# Killed in the middle it goes on, to the same model.
+reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out whole || fail "whole: $(cat stderr)"
+for signal in KILL TERM; do
+  ("$egc" --quiet --data-dir nowhere reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out $signal >/dev/null 2>&1) &
+  run=$signal/small/egc-s-drop-edges-0.5-6-epochs
+  for _ in $(seq 200); do [ -s $run/seed-0/metrics.jsonl ] && break; sleep 0.05; done
+  pkill -$signal -f "reproduce sampling .*--out $signal"; [ $signal = TERM ] || pkill -KILL -f "train .*$signal/small"
+  wait
+  [ -e $run/seed-0.json ] && fail "$signal: it ended before"
+  for _ in $(seq 100); do pgrep -f "train .*$signal/small" >/dev/null || break; sleep 0.05; done
+  reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out $signal || fail "going on after $signal: $(cat stderr)"
+  cmp $run/seed-0/best.safetensors whole/small/egc-s-drop-edges-0.5-6-epochs/seed-0/best.safetensors || fail "$signal: another model"
+done
+
+# Several at a time; a cell that fails leaves the others alone.
+reproduce activation --cell 'zinc/egc-s*' "${on_small[@]}" --jobs 2 --out out || fail "jobs: $(cat stderr)"
+for row in egc-s-hardtanh egc-s-sigmoid egc-s-softmax; do [ -s out/small/$row-2-epochs/seed-0.json ] || fail "no $row"; done
+mkdir -p bad/small/egc-s-sigmoid-2-epochs/seed-0 && echo '{' >bad/small/egc-s-sigmoid-2-epochs/seed-0/config.json
+reproduce activation --cell 'zinc/egc-s*' "${on_small[@]}" --out bad && fail "a damaged run passed"
+[ -s bad/small/egc-s-softmax-2-epochs/seed-0.json ] || fail "a cell behind the failing one was not run"
+shows "egc-s-softmax"
+
+# Benchmarks are cells too.
+reproduce fusion --cell 'zinc-batch/*' --reps 1 --out out || fail "fusion: $(cat stderr)"
+shows "fused"
+python3 - out/zinc-batch/fusion/measured.json <<'CHECK' || fail "the record of fusion"
+import json, sys
+result = json.load(open(sys.argv[1]))["result"]
+assert all(result[m]["ms_median"] > 0 for m in ("spmm", "naive", "reordered", "fused")), result
+CHECK
+
+# One sentence for everything wrong.
+expect 2 "unknown table" -- reproduce mian
+expect 2 "no cell zinc/egc-x" -- reproduce main --cell zinc/egc-x
+expect 2 "DATASET=INSTEAD" -- reproduce main --use zinc --show
+expect 2 "--seeds" -- reproduce main --seeds 0
+echo '{' >$cell/seed-0.json
+expect 3 "seed-0.json" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out --show
+rm $cell/seed-0.json; echo '{}' >$cell/config.json
+expect 2 "another configuration" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out
+expect 5 "cannot be made" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out /proc/nothing
+
+[ $failures -eq 0 ] && echo "reproduce: fine"
+exit $((failures > 0))

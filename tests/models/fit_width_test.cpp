@@ -1,0 +1,70 @@
+// Widths for a number of parameters.
+#include "egc/models/fit_width.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "egc/models/network.h"
+#include "egc/nn/conv_table.h"
+#include "tests/core/expect_error.h"
+
+namespace egc {
+namespace {
+
+using models::ModelConfig;
+using testing::expect_error;
+
+ModelConfig zinc(const std::string& model) {
+  ModelConfig c;
+  c.model = model;
+  c.encoder = models::Encoder::kEmbedding;
+  c.categories = {28};
+  return c;
+}
+
+int64_t count(ModelConfig c, int64_t width) {
+  c.hidden = width;
+  return models::make_network(c)->num_parameters();
+}
+
+TEST(FitWidth, IsTheNearestOfTheAllowedWidthsForEveryModel) {
+  for (const std::string_view name : nn::conv_names()) {
+    const ModelConfig c = zinc(std::string(name));
+    const int64_t width = models::fit_width(c, 100'000);
+    const int64_t miss = std::abs(count(c, width) - 100'000);
+    EXPECT_LT(miss, 8'000) << name;
+    for (int64_t other = width - 40; other <= width + 40; ++other) {
+      try {
+        EXPECT_GE(std::abs(count(c, other) - 100'000), miss) << name << " " << other;
+      } catch (const Error&) {  // a width that the layer has not
+      }
+    }
+  }
+}
+
+TEST(FitWidth, FindsThePapersWidths) {
+  // results of the paper's own sizing, from the released models' parameter counts
+  EXPECT_EQ(models::fit_width(zinc("egc-s"), 102'861), 168);
+  ModelConfig m = zinc("egc-m");
+  m.heads = 4;
+  m.bases = 4;
+  EXPECT_EQ(models::fit_width(m, 100'385), 124);
+}
+
+TEST(FitWidth, LeavesTheGeneratorAlone) {
+  at::manual_seed(1);
+  const float expected = at::rand({1}).item<float>();
+  at::manual_seed(1);
+  models::fit_width(zinc("gcn"), 5'000);
+  EXPECT_EQ(at::rand({1}).item<float>(), expected);
+}
+
+TEST(FitWidth, SaysWhereThereIsNone) {
+  expect_error(ErrorKind::kUsage, {"smallest network", "not 10"}, [] { models::fit_width(zinc("pna"), 10); });
+  expect_error(ErrorKind::kUsage, {"at least one"}, [] { models::fit_width(zinc("gcn"), 0); });
+}
+
+}  // namespace
+}  // namespace egc

@@ -1,0 +1,91 @@
+// Charts are well formed and show every number, whatever the numbers are.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "egc/report/bar_chart.h"
+#include "egc/report/heat_map.h"
+#include "egc/report/histogram.h"
+#include "egc/report/html.h"
+#include "egc/report/line_chart.h"
+#include "egc/report/scatter.h"
+#include "tests/core/expect_balanced.h"
+
+namespace egc {
+namespace {
+
+using testing::expect_balanced;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+void expect_drawn(const std::string& html) {
+  expect_balanced(html);
+  EXPECT_EQ(html.find("nan"), std::string::npos) << html;
+  EXPECT_EQ(html.find("inf"), std::string::npos) << html;
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(Charts, LinesWithGapsAndConstants) {
+  for (const std::vector<double>& y : std::vector<std::vector<double>>{{},
+                                                                       {1},
+                                                                       {2, 2, 2},
+                                                                       {0, 0},
+                                                                       {kNan},
+                                                                       {kNan, 1, kNan, 2, 3, kInf},
+                                                                       {-1e300, 1e300},
+                                                                       {1e-12, 2e-12}})
+    expect_drawn(report::to_svg(
+        report::LineChart{"t", {{"line", "train", y}}, 0, "", false}));
+}
+
+TEST(Charts, AHistogramCountsEverything) {
+  EXPECT_EQ(report::histogram_svg("t", {}), "");
+  const std::vector<float> values = {-1, 0, 0, 0, 1, std::numeric_limits<float>::quiet_NaN()};
+  const std::string svg = report::histogram_svg("t", values);
+  expect_drawn(svg);
+  int64_t total = 0;
+  for (size_t at = svg.find(": "); at != std::string::npos; at = svg.find(": ", at + 1))
+    total += std::atoll(svg.c_str() + at + 2);
+  EXPECT_EQ(total, 5);
+}
+
+TEST(Charts, BarsOfEveryFiniteNumber) {
+  report::BarChart chart{"t <x>", "ms", {"a", "b & c"}, {"ours", "theirs"}, {{1, kNan}, {0, 2.5}}};
+  const std::string svg = report::to_svg(chart);
+  expect_drawn(svg);
+  EXPECT_EQ(count(svg, "<rect"), 3U);
+  EXPECT_NE(svg.find("2.5 ms"), std::string::npos);
+  EXPECT_NE(svg.find("b &amp; c"), std::string::npos);
+  expect_drawn(report::to_svg(report::BarChart{}));
+}
+
+TEST(Charts, AHeatMapHasACellForEveryNumber) {
+  report::HeatMap map{"t", "heads", "bases", {"1", "2"}, {"4", "8"}, {{0.5, kNan}, {0.25, 1}}};
+  const std::string html = report::to_html(map);
+  expect_drawn(html);
+  EXPECT_NE(html.find("70%, transparent)\">0.250"), std::string::npos) << html;  // the best
+  EXPECT_NE(html.find(" 0%, transparent)\">1.000"), std::string::npos);
+  EXPECT_EQ(count(html, "<td></td>"), 1U);
+  map.lower_is_better = false;
+  EXPECT_NE(report::to_html(map).find("70%, transparent)\">1.000"), std::string::npos);
+  map.values = {{1, 1}, {1, 1}};
+  expect_drawn(report::to_html(map));
+}
+
+TEST(Charts, PointsAreNamed) {
+  const std::string svg = report::to_svg(
+      report::Scatter{"t", "MB", {{"a<b", 1, 2}, {"c", kNan, 1}, {"d", 5, 2}}});
+  expect_drawn(svg);
+  EXPECT_EQ(count(svg, "<circle"), 2U);
+  EXPECT_NE(svg.find("a&lt;b"), std::string::npos);
+  EXPECT_EQ(report::to_svg(report::Scatter{}), "");
+}
+
+}  // namespace
+}  // namespace egc

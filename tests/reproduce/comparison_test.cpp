@@ -1,0 +1,142 @@
+// From records to tables.
+#include "egc/reproduce/comparison.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "egc/reproduce/render.h"
+#include "tests/core/expect_balanced.h"
+#include "tests/core/expect_error.h"
+
+namespace egc {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using namespace reproduce;  // NOLINT: everything here is about it
+using testing::expect_balanced;
+using testing::expect_error;
+
+Table table() {
+  return parse_table(R"({
+    "title": "a <title>", "note": "n & m",
+    "figures": [{"key": "test", "label": "accuracy, %", "scale": 100, "digits": 1,
+                 "better": "higher"}],
+    "cells": [
+      {"dataset": "d", "row": "a", "config": "d/a", "paper": {"test": [50.0, 1.0]},
+       "place": ["p", "1", "2"]},
+      {"dataset": "d", "row": "b", "config": "d/a", "paper": {"test": [50.0, 1.0]},
+       "change": {"model": {"heads": 2, "bases": null}}},
+      {"dataset": "d", "row": "c", "config": "d/a"},
+      {"dataset": "e", "row": "a", "config": "e/a", "paper": {"test": 7}}]})",
+                     "t");
+}
+
+std::vector<Json> tests(std::initializer_list<double> values) {
+  std::vector<Json> out;
+  for (const double v : values) out.push_back({{"test", v}});
+  return out;
+}
+
+std::vector<Group> groups(const Table& t) {
+  return compare(t,
+                 {{&t.cells[0], tests({0.50, 0.52})},
+                  {&t.cells[1], tests({0.45})},
+                  {&t.cells[2], tests({0.9})},
+                  {&t.cells[3], {}}},
+                 {{"e", "e is not here"}}, {});
+}
+
+TEST(Comparison, MeansSpreadsAndVerdicts) {
+  const Table t = table();
+  const auto g = groups(t);
+  ASSERT_EQ(g.size(), 2U);
+  EXPECT_EQ(spell(g[0].figure, g[0].lines[0].ours), "51.0 ± 1.4");
+  EXPECT_EQ(spell(g[0].figure, g[0].lines[0].printed), "50.0 ± 1.0");
+  EXPECT_EQ(spell_difference(g[0].figure, g[0].lines[0]), "+1.0");
+  EXPECT_EQ(g[0].lines[0].verdict, "within");
+  EXPECT_EQ(spell(g[0].figure, g[0].lines[1].ours), "45.0");
+  EXPECT_EQ(g[0].lines[1].verdict, "worse");
+  EXPECT_EQ(g[0].lines[2].verdict, "");  // the paper has none
+  EXPECT_EQ(g[1].missing, "e is not here");
+  EXPECT_FALSE(g[1].lines[0].ours);
+  const auto better = compare(t, {{&t.cells[0], tests({0.6})}}, {}, {});
+  EXPECT_EQ(better[0].lines[0].verdict, "better");
+}
+
+TEST(Comparison, EveryFormSaysTheSame) {
+  const Table t = table();
+  const auto g = groups(t);
+  const std::string text = to_text(t, g);
+  const std::string markdown = to_markdown(t, g);
+  const std::string html = to_html(t, g, g);
+  for (const std::string& form : {text, markdown, html})
+    for (const char* part : {"51.0 ± 1.4", "50.0 ± 1.0", "45.0", "+1.0", "within", "worse",
+                             "e is not here"})
+      EXPECT_NE(form.find(part), std::string::npos) << part << " in " << form;
+  expect_balanced(html);
+  EXPECT_EQ(html.find("<title>a <title>"), std::string::npos);
+  std::istringstream lines(to_json_lines(t, g));
+  std::vector<Json> parsed;
+  for (std::string line; std::getline(lines, line);) parsed.push_back(Json::parse(line));
+  ASSERT_EQ(parsed.size(), 4U);
+  EXPECT_EQ(parsed[0]["row"], "a");
+  EXPECT_EQ(parsed[0]["runs"], 2);
+  EXPECT_NEAR(parsed[0]["mean"].get<double>(), 51, 1e-9);
+  EXPECT_EQ(parsed[0]["verdict"], "within");
+  EXPECT_EQ(parsed[3]["missing"], "e is not here");
+  EXPECT_FALSE(parsed[3].contains("mean"));
+}
+
+class RecordsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::temp_directory_path() / fmt::format("egc_records_{}", getpid());
+    fs::remove_all(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  fs::path dir_;
+};
+
+TEST_F(RecordsTest, AConfigurationIsPatchedAndNeverReplaced) {
+  const Table t = table();
+  const Json file = {{"model", {{"heads", 8}, {"bases", 4}}}, {"train", {{"lr", 1}}}};
+  const Json b = config_of(t.cells[1], file, {});
+  EXPECT_EQ(b, (Json{{"model", {{"heads", 2}}}, {"train", {{"lr", 1}}}}));
+  EXPECT_EQ(config_of(t.cells[0], file, {.epochs = 3, .stand_ins = {}})["train"]["epochs"], 3);
+  const CellDirectory cell(dir_, t, t.cells[1], {});
+  EXPECT_EQ(cell.path(), dir_ / "d" / "b");
+  cell.write_config(b);
+  cell.write_config(b);
+  expect_error(ErrorKind::kUsage, {"another configuration"}, [&] { cell.write_config(file); });
+  // Another budget, another dataset: another cell.
+  EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], {.epochs = 3, .stand_ins = {}}).path(),
+            dir_ / "d" / "b-3-epochs");
+  EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], {.epochs = {}, .stand_ins = {{"d", "/x/mine/"}}}).path(),
+            dir_ / "mine" / "b");
+}
+
+TEST_F(RecordsTest, ResultsAreThoseOfTheSeedsThatAreThere) {
+  const Table t = table();
+  const CellDirectory cell(dir_, t, t.cells[0], {});
+  fs::create_directories(cell.path());
+  const auto write = [](const fs::path& path, const std::string& text) {
+    std::ofstream(path) << text;
+  };
+  write(cell.record(0), R"({"result": {"test": 0.5}})");
+  write(cell.record(2), R"({"result": {"test": 0.7}})");
+  EXPECT_EQ(results_of(cell, t, t.cells[0], 0, 3).size(), 2U);
+  EXPECT_EQ(results_of(cell, t, t.cells[0], 1, 1).size(), 0U);
+  EXPECT_EQ(results_of(cell, t, t.cells[0], 2, 1)[0]["test"], 0.7);
+  for (const char* bad : {"", "{", "[]", "{}", R"({"result": 3})"}) {
+    write(cell.record(0), bad);
+    expect_error(ErrorKind::kData, {"seed-0.json"},
+                 [&] { results_of(cell, t, t.cells[0], 0, 1); });
+  }
+}
+
+}  // namespace
+}  // namespace egc
