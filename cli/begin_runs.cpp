@@ -12,19 +12,15 @@
 #include "egc/data/write_dataset.h"
 
 namespace egc::cli {
-namespace {
 
 namespace fs = std::filesystem;
 
-// The paper's configuration of a known dataset, where there is one.
 std::string published_config(const std::string& dataset, const std::string& model) {
   const data::KnownDataset* known = data::find_known(dataset);
   if (known == nullptr) return "";
   const auto file = shared_file(fs::path("configs") / known->name / (model + ".json"));
   return file ? file->string() : "";
 }
-
-}  // namespace
 
 std::string free_directory(const TrainFlags& flags) {
   fs::path path(flags.dataset);

@@ -71,8 +71,10 @@ int run(int argc, char** argv) {
   add_train(app, common);
   add_eval(app, common);
   add_predict(app, common);
+  add_explain(app, common);
   add_info(app, common);
   add_reproduce(app, common);
+  add_search(app, common);
 
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {

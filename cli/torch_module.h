@@ -100,7 +100,8 @@ struct TrainFlags {
   std::vector<std::string> aggregators;
   std::optional<std::string> self_loops, activation;
   std::optional<double> dropout;
-  std::optional<double> lr, wd, lr_factor, min_lr, clip, drop_edges, drop_nodes;
+  std::optional<double> lr, wd, lr_factor, min_lr, clip, drop_edges, drop_nodes,
+      aggregator_sparsity;
   std::optional<int64_t> batch, epochs, patience, lr_patience;
   std::optional<std::string> watch, split;
 };
@@ -124,10 +125,12 @@ enum class TrainOutput { kBar, kLines, kJson, kNothing };
 struct TrainOptions {
   TrainOutput output = TrainOutput::kLines;
   int64_t checkpoint_every = 1;
+  int64_t until = 0;                                 // the epoch to pause after; 0: none
   const volatile std::sig_atomic_t* stop = nullptr;  // not 0: stop after this batch
 };
 struct TrainOutcome {
   bool interrupted = false;
+  bool paused = false;  // there is no test score then
   uint64_t seed = 0;
   std::string dataset, model, metric;
   int64_t epochs = 0;
@@ -170,6 +173,23 @@ struct PredictOptions {
   int64_t batch = 256;
 };
 
+// Shares of squared norms, means over nodes.
+struct ExplainLayer {
+  std::vector<double> aggregators, bases, heads;
+};
+struct ExplainResult {
+  int64_t nodes = 0;
+  std::vector<std::string> aggregators;  // their names
+  std::vector<ExplainLayer> layers;
+  std::vector<double> all;  // of the aggregators, mean over layers
+};
+struct ExplainOptions {
+  std::string model;
+  std::string part;  // of the dataset's first split; empty: everything
+  std::string out;   // a directory; empty: none
+  int64_t pictures = 1;
+};
+
 struct TorchModule {
   void (*set_num_threads)(int n);
   // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
@@ -194,6 +214,7 @@ struct TorchModule {
                          const std::string& part, int64_t batch);
   // The number of lines written.
   int64_t (*predict)(const PredictOptions& options, const OpenInput& open);
+  ExplainResult (*explain)(const ExplainOptions& options, const OpenInput& open);
   ModelFacts (*model_facts)(const std::string& model);
   ModelFacts (*config_facts)(const std::string& config_file);
 };

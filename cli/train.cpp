@@ -71,6 +71,13 @@ void train(const TrainCommand& o, const CommonOptions& common) {
     fmt::print(stderr, "egc: interrupted; egc train --resume {} goes on\n", dir);
     throw CLI::RuntimeError(kInterrupted);
   }
+  for (const TrainOutcome& r : outcomes) {
+    if (!r.paused) continue;
+    if (!common.json)
+      fmt::print("paused after epoch {}, best valid {} {}; egc train --resume {} goes on\n", r.epochs,
+                 r.metric, spell_score(r.metric, r.valid), dir);
+    return;
+  }
   summarise(outcomes, dir, common);
 }
 
@@ -117,8 +124,12 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--clip", f.clip, "Most norm of the gradients; 0: no limit");
   c->add_option("--watch", f.watch, "What validation is judged by: loss, or the dataset's metric");
   c->add_option("--split", f.split, "Which split of the dataset (default: its first)");
+  c->add_option("--aggregator-sparsity", f.aggregator_sparsity,
+                "Strength of a penalty that lets EGC do without some aggregators");
   c->add_option("--drop-edges", f.drop_edges, "Share of edges that a training step goes without");
   c->add_option("--drop-nodes", f.drop_nodes, "Share of nodes that a training step goes without");
+  c->add_option("--until", o->until, "Pauses after that epoch; --resume goes on")
+      ->check(CLI::Range(0, 1 << 30));
   c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
@@ -127,7 +138,8 @@ void add_train(CLI::App& app, const CommonOptions& common) {
     if (!o->resume.empty())
       for (const CLI::Option* option : c->get_options())
         check(option->count() == 0 || option->get_name() == "--resume" ||
-                  option->get_name() == "--jobs" || option->get_name() == "--checkpoint-every",
+                  option->get_name() == "--jobs" || option->get_name() == "--until" ||
+                  option->get_name() == "--checkpoint-every",
               "--resume goes on with a run as it was begun; {} cannot change it",
               option->get_name());
     if (o->flags.dataset.empty() && !o->flags.config.empty())

@@ -19,11 +19,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const TrainOutcome& r) {
-  return {{"seed", r.seed},       {"best_epoch", r.best_epoch},
-          {"valid", r.valid},     {"test", r.test},
-          {"epochs", r.epochs},   {"seconds", r.seconds},
-          {"dataset", r.dataset}, {"model", r.model},
-          {"metric", r.metric},   {"parameters", r.parameters}};
+  Json out = {{"seed", r.seed}, {"best_epoch", r.best_epoch}, {"valid", r.valid}};
+  if (r.paused)
+    out["paused"] = true;
+  else
+    out["test"] = r.test;
+  out.update({{"epochs", r.epochs},
+              {"seconds", r.seconds},
+              {"dataset", r.dataset},
+              {"model", r.model},
+              {"metric", r.metric},
+              {"parameters", r.parameters}});
+  return out;
 }
 
 TrainOutcome outcome_of(const Json& line) {
@@ -34,7 +41,8 @@ TrainOutcome outcome_of(const Json& line) {
     return line.at(key).is_null() ? std::nan("") : line.at(key).get<double>();
   };
   r.valid = number("valid");
-  r.test = number("test");
+  r.paused = line.contains("paused");
+  r.test = r.paused ? std::nan("") : number("test");
   r.seconds = number("seconds");
   r.epochs = line.at("epochs");
   r.dataset = line.at("dataset");
@@ -54,7 +62,7 @@ void take_line(std::string_view text, const CommonOptions& common, TrainOutcome&
   } else if (line.contains("epoch") && !common.quiet) {
     log_info("seed {} {}", line.at("seed").get<uint64_t>(), spell_epoch(line));
   }
-  if (line.contains("test")) outcome = outcome_of(line);
+  if (line.contains("best_epoch")) outcome = outcome_of(line);
 }
 
 }  // namespace
@@ -74,6 +82,7 @@ std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, co
                    : bar          ? TrainOutput::kBar
                                   : TrainOutput::kLines;
   options.checkpoint_every = o.checkpoint_every;
+  options.until = o.until;
   options.stop = stop;
   std::vector<TrainOutcome> out;
   for (const std::string& run : runs) {
@@ -106,7 +115,8 @@ std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs, co
   for (const std::string& run : runs)
     jobs.commands.push_back({"train", "--resume", run, "--json", "--quiet", "--data-dir",
                              common.data_dir, "--threads", std::to_string(threads),
-                             "--checkpoint-every", std::to_string(o.checkpoint_every)});
+                             "--checkpoint-every", std::to_string(o.checkpoint_every),
+                             "--until", std::to_string(o.until)});
   const std::vector<int> codes = run_jobs(jobs);
   for (size_t k = 0; k < runs.size(); ++k) {
     outcomes[k].interrupted = codes[k] == kInterrupted;

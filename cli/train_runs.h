@@ -18,6 +18,7 @@ struct TrainCommand {
   int64_t seeds = 1;
   int64_t jobs = 1;
   int64_t checkpoint_every = 1;
+  int64_t until = 0;
 };
 
 // The directories of new runs, complete but for the training: `dir`, or dir/seed-<n> of each seed.
@@ -26,6 +27,9 @@ std::vector<std::string> begin_runs(const TrainCommand& command, const CommonOpt
 
 // Of one run or of several: the directories with a config.json.
 std::vector<std::string> runs_in(const std::string& dir);
+
+// The paper's configuration of a known dataset; empty where there is none.
+std::string published_config(const std::string& dataset, const std::string& model);
 
 // Where runs go that nobody named: runs/<dataset>-<model>, or the next free number.
 std::string free_directory(const TrainFlags& flags);

@@ -63,6 +63,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   override_with(t.split, f.split);
   override_with(t.drop_edges, f.drop_edges);
   override_with(t.drop_nodes, f.drop_nodes);
+  override_with(t.aggregator_sparsity, f.aggregator_sparsity);
   if (f.parameters) {
     check(!f.hidden, "--hidden and --parameters both give the width; one of them is enough");
     m.hidden = models::fit_width(m, *f.parameters);

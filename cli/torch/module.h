@@ -22,6 +22,7 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
 EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset,
                           const std::string& part, int64_t batch);
 int64_t predict(const PredictOptions& options, const OpenInput& open);
+ExplainResult explain(const ExplainOptions& options, const OpenInput& open);
 ModelFacts model_facts(const std::string& model);
 ModelFacts config_facts(const std::string& config_file);
 

@@ -18,9 +18,10 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
                              config.model.sequence_length);
   TrainDisplay display(options);
   const train::RunResult r =
-      train::run_training(dir, data, config, options.checkpoint_every, display);
+      train::run_training(dir, data, config, {options.checkpoint_every, options.until}, display);
   TrainOutcome out;
   out.interrupted = r.interrupted;
+  out.paused = r.paused;
   out.seed = config.seed;
   out.dataset = dataset.info.name;
   out.model = config.model.model;

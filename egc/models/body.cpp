@@ -46,6 +46,7 @@ ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
 }
 
 at::Tensor ConvBody::run(Block& block, const at::Tensor& x, const Csr& graph) {
+  if (watch_) watch_(*block.conv, x, graph);
   if (block.bare) return block.conv->forward(x, graph);
   const at::Tensor residual = config_.residual ? x : at::Tensor();
   if (!is_training() && !at::GradMode::is_enabled())

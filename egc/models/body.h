@@ -1,6 +1,7 @@
 // What stands between encoder and readout: from [N, width] to [N, width].
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,10 +13,18 @@
 
 namespace egc::models {
 
+// Called with every layer and what it reads, while a network runs: for looking into it.
+using LayerWatch = std::function<void(nn::Conv& conv, const at::Tensor& x, const Csr& graph)>;
+
 class Body : public torch::nn::Module {
  public:
+  // Until it is called with nothing.
+  void watch_layers(LayerWatch watch) { watch_ = std::move(watch); }
   virtual at::Tensor forward(at::Tensor x, const Csr& graph) = 0;
   virtual int64_t out_width() const = 0;
+
+ protected:
+  LayerWatch watch_;
 };
 
 // Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In evaluation

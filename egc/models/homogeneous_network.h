@@ -12,6 +12,7 @@ class HomogeneousNetwork : public Network {
  public:
   explicit HomogeneousNetwork(const ModelConfig& config);
   at::Tensor forward(const ModelInput& input) override;
+  void watch_layers(LayerWatch watch) { body_->watch_layers(std::move(watch)); }
 
  private:
   std::shared_ptr<EncoderModule> encoder_;  // "encoder", may be null

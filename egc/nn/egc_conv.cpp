@@ -111,4 +111,19 @@ at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph,
   return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias, epilogue);
 }
 
+at::Tensor EgcConvImpl::combination(const at::Tensor& x) const {
+  return activate(at::linear(x, comb_weight, comb_bias))
+      .view({x.size(0), options.heads, options.aggregators.size(), options.bases});
+}
+
+at::Tensor EgcConvImpl::term_norms(const at::Tensor& x, const Csr& graph) const {
+  check_conv_input("EgcConv", x, graph, options.in_channels);
+  const int64_t nodes = graph.num_targets();
+  const int64_t count = options.aggregators.size();
+  const at::Tensor aggregates = ops::aggregate(graph, options.aggregators, options.self_loops,
+                                               at::linear(x, bases_weight));
+  const at::Tensor norms = aggregates.view({nodes, 1, count, options.bases, -1}).norm(2, {-1});
+  return combination(x).abs().mul(norms);
+}
+
 }  // namespace egc::nn

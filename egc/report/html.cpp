@@ -10,10 +10,12 @@ constexpr const char* kHead = R"(<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 :root { --text: #1b1f24; --soft: #57606a; --back: #ffffff; --card: #f4f6f8; --grid: #d8dee4;
-        --one: #0b62c4; --two: #b4530a; --mark: #1a7f37; color-scheme: light dark; }
+        --one: #0b62c4; --two: #b4530a; --mark: #1a7f37; color-scheme: light dark;
+        --k0: #0b62c4; --k1: #b4530a; --k2: #1a7f37; --k3: #8250df; --k4: #bf3989; --k5: #6e7781; --k6: #9a6700; }
 @media (prefers-color-scheme: dark) {
   :root { --text: #e6edf3; --soft: #9aa5b1; --back: #0d1117; --card: #161b22; --grid: #30363d;
-          --one: #6cb6ff; --two: #f0a35e; --mark: #57ab5a; } }
+          --one: #6cb6ff; --two: #f0a35e; --mark: #57ab5a;
+          --k0: #6cb6ff; --k1: #f0a35e; --k2: #57ab5a; --k3: #d2a8ff; --k4: #ff9bce; --k5: #b1bac4; --k6: #e3b341; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--back); color: var(--text);
        font: 16px/1.5 system-ui, sans-serif; }
@@ -34,6 +36,14 @@ line.mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 6 4; }
 .legend span { margin-right: 1rem; } .legend span::before { content: "\25A0\00A0"; }
 .legend .train::before { color: var(--one); } .legend .valid::before { color: var(--two); }
 .legend .mark::before { color: var(--mark); }
+.edge { stroke: var(--soft); stroke-width: 2; }
+circle.kind0 { fill: var(--k0); } .legend .kind0::before { color: var(--k0); }
+circle.kind1 { fill: var(--k1); } .legend .kind1::before { color: var(--k1); }
+circle.kind2 { fill: var(--k2); } .legend .kind2::before { color: var(--k2); }
+circle.kind3 { fill: var(--k3); } .legend .kind3::before { color: var(--k3); }
+circle.kind4 { fill: var(--k4); } .legend .kind4::before { color: var(--k4); }
+circle.kind5 { fill: var(--k5); } .legend .kind5::before { color: var(--k5); }
+circle.kind6 { fill: var(--k6); } .legend .kind6::before { color: var(--k6); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .5rem; text-align: right; border: 1px solid var(--grid); }
 th { color: var(--soft); font-weight: 500; } pre { background: var(--card); border-radius: .5rem;

@@ -76,7 +76,7 @@ Report report_of(const Trainer& trainer, const RunResult& result, const Predicti
 }  // namespace
 
 RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunConfig& config,
-                       int64_t checkpoint_every, RunObserver& observer) {
+                       const RunLimits& limits, RunObserver& observer) {
   Trainer trainer(data, config);
   if (std::filesystem::exists(dir.checkpoint())) load_checkpoint(dir.checkpoint(), trainer);
   MetricsFile metrics(dir.metrics(), trainer.progress(), config.seed);
@@ -84,13 +84,15 @@ RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunC
   observer.on_start(trainer);
   RunResult result;
   const Progress& progress = trainer.progress();
-  while (!trainer.finished()) {
+  const auto is_pause = [&] { return limits.until > 0 && progress.epochs_done() >= limits.until; };
+  while (!trainer.finished() && !is_pause()) {
     if (!trainer.run_epoch([&](const Trainer::Step& step) { return observer.on_step(step); })) {
       save_checkpoint(dir.checkpoint(), trainer);
       result.interrupted = true;
       return result;
     }
-    if (trainer.finished() || progress.epochs_done() % checkpoint_every == 0)
+    if (trainer.finished() || is_pause() ||
+        progress.epochs_done() % limits.checkpoint_every == 0)
       save_checkpoint(dir.checkpoint(), trainer);
     if (trainer.last_was_best())
       models::save_network(dir.model(), trainer.best(), notes_of(trainer, nullptr));
@@ -101,10 +103,12 @@ RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunC
   result.epochs = progress.epochs_done();
   result.best_epoch = progress.best_epoch;
   result.valid = progress.history.at(static_cast<size_t>(progress.best_epoch) - 1).valid;
-  const Predictions test = predict_part(trainer.best(), data, Part::kTest, config.train.batch);
-  result.test = test.score();
   for (const EpochRecord& record : progress.history) result.seconds += record.seconds;
   result.parameters = trainer.network().num_parameters();
+  result.paused = !trainer.finished();
+  if (result.paused) return result;
+  const Predictions test = predict_part(trainer.best(), data, Part::kTest, config.train.batch);
+  result.test = test.score();
   models::save_network(dir.model(), trainer.best(), notes_of(trainer, &result));
   write_whole_file(dir.report(), to_html(report_of(trainer, result, test)));
   return result;

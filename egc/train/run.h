@@ -19,6 +19,7 @@ class RunObserver {
 
 struct RunResult {
   bool interrupted = false;  // the rest is not there then
+  bool paused = false;       // at RunLimits::until; there is no test score yet
   int64_t epochs = 0;
   int64_t best_epoch = 0;
   double valid = 0;  // the metric in the best epoch
@@ -27,9 +28,14 @@ struct RunResult {
   int64_t parameters = 0;
 };
 
+struct RunLimits {
+  int64_t checkpoint_every = 1;  // epochs
+  int64_t until = 0;             // the epoch to pause after; 0: none
+};
+
 // Goes on from the checkpoint where there is one. A checkpoint is written after every
-// `checkpoint_every` epochs, at the end, and where the observer stops the run.
+// `checkpoint_every` epochs, at the end, at a pause, and where the observer stops the run.
 RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunConfig& config,
-                       int64_t checkpoint_every, RunObserver& observer);
+                       const RunLimits& limits, RunObserver& observer);
 
 }  // namespace egc::train

@@ -29,6 +29,7 @@ void visit(Visitor&& v, Config& c) {
   v("split", c.split);
   v("drop_edges", c.drop_edges);
   v("drop_nodes", c.drop_nodes);
+  v("aggregator_sparsity", c.aggregator_sparsity);
 }
 
 }  // namespace
@@ -69,6 +70,7 @@ void check_config(const TrainConfig& c) {
   check(c.lr_patience >= 0, "lr_patience must not be negative, got {}", c.lr_patience);
   not_negative("min_lr", c.min_lr);
   not_negative("clip", c.clip);
+  not_negative("aggregator_sparsity", c.aggregator_sparsity);
   for (const auto& [name, p] : {std::pair{"drop_edges", c.drop_edges}, {"drop_nodes", c.drop_nodes}})
     check(p >= 0 && p < 1, "{} must be in [0, 1), got {}", name, p);
 }

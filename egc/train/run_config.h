@@ -23,6 +23,7 @@ struct TrainConfig {
   std::string split;  // of the dataset; empty: its first
   double drop_edges = 0;  // share of edges that a training step goes without
   double drop_nodes = 0;  // likewise of nodes, with their edges
+  double aggregator_sparsity = 0;  // of aggregator_penalty.h
 
   bool operator==(const TrainConfig&) const = default;
 };

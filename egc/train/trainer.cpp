@@ -7,6 +7,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
+#include "egc/train/aggregator_penalty.h"
 #include "egc/train/default_config.h"
 #include "egc/train/sampling.h"
 
@@ -89,6 +90,8 @@ bool Trainer::train_batches(const OnStep& on_step) {
            value, epoch, p.batches + 1, batches_->num_batches(), p.lr);
     if (items > 0) {
       loss.backward();
+      if (config_.train.aggregator_sparsity > 0)
+        add_aggregator_penalty(*network_, config_.train.aggregator_sparsity);
       adam_->step(p.lr);
     }
     ++p.batches;

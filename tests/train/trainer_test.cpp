@@ -8,6 +8,8 @@
 
 #include "egc/core/error.h"
 #include "egc/data/generators.h"
+#include "egc/nn/egc_conv.h"
+#include "egc/train/aggregator_penalty.h"
 #include "egc/train/default_config.h"
 #include "tests/core/expect_error.h"
 
@@ -129,6 +131,41 @@ TEST(Trainer, DroppedEdgesAndNodesDependOnTheStepAlone) {
     EXPECT_NE(fewer_nodes, fewer_edges) << name;
     EXPECT_EQ(train_all(data, config), fewer_nodes) << name;
   }
+}
+
+TEST(Trainer, ThePenaltyOfAggregatorsIsThatOfTheirNorms) {
+  const auto d = molecules();
+  const auto config = config_for(d);
+  at::manual_seed(1);
+  const auto network = models::make_network(config.model);
+  // The definition, by autograd.
+  at::Tensor squares = at::zeros({3}, at::kDouble);
+  std::vector<nn::EgcConvImpl*> convs;
+  for (const auto& m : network->modules())
+    if (auto* conv = dynamic_cast<nn::EgcConvImpl*>(m.get())) convs.push_back(conv);
+  ASSERT_EQ(convs.size(), 2U);
+  for (const auto* conv : convs)
+    for (const at::Tensor& t : {conv->comb_weight, conv->comb_bias.unsqueeze(1)})
+      squares = squares + t.to(at::kDouble)
+                              .view({conv->options.heads, 3, conv->options.bases, -1})
+                              .square()
+                              .sum({0, 2, 3});
+  (0.7 * squares.sqrt().sum()).backward();
+  std::vector<at::Tensor> expected;
+  for (const auto* conv : convs)
+    for (at::Tensor t : {conv->comb_weight, conv->comb_bias}) {
+      expected.push_back(t.grad().clone());
+      t.mutable_grad().zero_();
+    }
+  train::add_aggregator_penalty(*network, 0.7);
+  size_t k = 0;
+  for (const auto* conv : convs)
+    for (const at::Tensor& t : {conv->comb_weight, conv->comb_bias})
+      EXPECT_TRUE(at::allclose(t.grad(), expected[k++], 1e-5, 1e-8));
+  RunConfig gcn = config_for(d, "gcn");
+  gcn.train.aggregator_sparsity = 0.1;
+  const TaskData data(d, "");
+  expect_error(ErrorKind::kUsage, {"EGC", "gcn"}, [&] { train_all(data, gcn); });
 }
 
 TEST(Trainer, ALossThatIsNoNumberNamesEpochAndBatch) {

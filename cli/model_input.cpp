@@ -1,0 +1,93 @@
+#include "cli/model_input.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "cli/build_module.h"
+#include "cli/dataset_argument.h"
+#include "egc/core/error.h"
+#include "egc/core/log.h"
+#include "egc/data/slice.h"
+
+namespace egc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kChunk = 4096;  // graphs read at a time
+
+NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& info) {
+  const auto stream = build_module().open_molecules(o.input, o.smiles_column, info);
+  return [o, stream]() -> std::optional<PredictChunk> {
+    auto chunk = build_module().next_molecules(*stream, kChunk);
+    if (!chunk) return std::nullopt;
+    for (const auto& bad : chunk->bad) {
+      const std::string what =
+          fmt::format("{}:{}: \"{}\": {}", o.input, bad.line, bad.smiles.substr(0, 80), bad.reason);
+      if (!o.skip_bad) fail(ErrorKind::kData, "{}; --skip-bad goes on without it", what);
+      log_warning("skipped {}", what);
+    }
+    return PredictChunk{std::move(chunk->dataset), true, std::move(chunk->smiles)};
+  };
+}
+
+NextChunk read_in_slices(const data::Dataset& dataset) {
+  auto first = std::make_shared<int64_t>(0);
+  const bool whole = !dataset.hetero.empty() || dataset.splits_nodes();
+  return [dataset, first, whole]() -> std::optional<PredictChunk> {
+    if (*first >= dataset.num_graphs()) return std::nullopt;
+    const int64_t count = std::min(kChunk, dataset.num_graphs() - *first);
+    PredictChunk chunk;
+    chunk.dataset = whole ? dataset : data::slice(dataset, *first, count);
+    *first += count;
+    return chunk;
+  };
+}
+
+NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info) {
+  check_data(!info.columns.empty() || info.node_features == data::FeatureKind::kNone,
+             "the network was trained on {}, which was not made of tables, so it takes none",
+             info.name);
+  data::CsvOptions csv = o.csv;
+  csv.name = csv.nodes.string();
+  csv.like = &info;
+  data::CsvDataset built = data::build_csv(csv);
+  for (size_t k = 0; k < built.gaps.size(); ++k)
+    if (built.gaps[k].missing + built.gaps[k].unknown > 0)
+      log_warning("column \"{}\": {} values are missing and {} unknown to the network",
+                  built.dataset.info.columns[k].name, built.gaps[k].missing, built.gaps[k].unknown);
+  auto chunk = std::make_shared<std::optional<PredictChunk>>(
+      PredictChunk{std::move(built.dataset), true,
+                   is_graph_task(info.task) ? std::move(built.graphs) : std::move(built.nodes)});
+  return [chunk] { return std::exchange(*chunk, std::nullopt); };
+}
+
+}  // namespace
+
+void add_model_input(CLI::App& c, ModelInputOptions& o) {
+  c.add_option("input", o.input,
+               "A dataset, or a file of SMILES (csv or tsv with column names, or one a line)");
+  c.add_option("--nodes", o.csv.nodes, "Instead: tables as egc data build csv takes them");
+  c.add_option("--edges", o.csv.edges, "The edges between these nodes");
+  c.add_option("--id", o.csv.id, "Column of the node's id (default: id, or the first)");
+  c.add_option("--graph-id", o.csv.graph_id, "Column that tells a node's graph");
+  c.add_option("--smiles-column", o.smiles_column, "Its column (default: smiles)");
+  c.add_flag("--skip-bad", o.skip_bad, "Leave out what is no SMILES, and list it");
+}
+
+void check_model_input(const ModelInputOptions& o, const char* command) {
+  check(o.csv.nodes.empty() == o.csv.edges.empty() && o.csv.nodes.empty() != o.input.empty(),
+        "egc {} takes an input, or --nodes and --edges", command);
+}
+
+NextChunk open_model_input(const ModelInputOptions& o, const CommonOptions& common,
+                           const data::DatasetInfo& info) {
+  if (!o.csv.nodes.empty()) return read_tables(o, info);
+  if (fs::is_regular_file(o.input)) return read_smiles(o, info);
+  return read_in_slices(load_dataset(o.input, common));
+}
+
+}  // namespace egc::cli

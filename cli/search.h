@@ -1,0 +1,35 @@
+// What both kinds of search share.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/search_trials.h"
+
+namespace egc::cli {
+
+struct SearchOptions {
+  TrialOptions trials;
+  std::string config;  // of what is not searched; empty: the paper's for dataset and model
+  std::string model = "egc-m";
+  std::string method;
+  std::optional<int64_t> epochs;  // at most, instead of the configuration's
+  int64_t first_epochs = 5;       // of the first rung of halving
+  int64_t factor = 3;
+};
+
+// The options that both have, and the configuration that they give.
+void add_search_options(CLI::App& command, SearchOptions& options);
+nlohmann::ordered_json base_config(const SearchOptions& options);
+int64_t most_epochs(const nlohmann::ordered_json& config);
+
+// Trials as lines for people or programs.
+void print_trials(const std::vector<Trial>& trials, const CommonOptions& common);
+// A row for each trial, as HTML.
+std::string trials_as_html(const std::vector<Trial>& trials);
+
+void add_search_settings(CLI::App& search, const CommonOptions& common);
+void add_search_aggregators(CLI::App& search, const CommonOptions& common);
+
+}  // namespace egc::cli

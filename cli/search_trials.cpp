@@ -1,0 +1,147 @@
+#include "cli/search_trials.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "cli/child_jobs.h"
+#include "cli/stop_signal.h"
+#include "egc/core/atomic_file.h"
+#include "egc/core/error.h"
+#include "egc/core/json_parse.h"
+#include "egc/core/log.h"
+#include "egc/core/parallel.h"
+#include "egc/core/text_file.h"
+
+namespace egc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json read_json(const fs::path& path) {
+  return parse_json<Json>(read_text_file(path.string(), ErrorKind::kData), path.string(),
+                          ErrorKind::kData);
+}
+
+class Directory {
+ public:
+  Directory(const TrialOptions& o, const Trial& trial) : path_(fs::path(o.out) / trial.name) {}
+
+  fs::path config() const { return path_ / "config.json"; }
+  fs::path run() const { return path_ / "run"; }
+  fs::path after(int64_t epochs) const { return path_ / fmt::format("after-{}.json", epochs); }
+
+  void write_config(const Json& config) const {
+    std::error_code error;
+    fs::create_directories(path_, error);
+    if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", path_.string(), error.message());
+    if (!fs::exists(this->config())) return write_whole_file(this->config(), config.dump(2) + "\n");
+    check(read_json(this->config()) == config,
+          "{}: was begun with another configuration; choose another --out", path_.string());
+  }
+
+ private:
+  fs::path path_;
+};
+
+double number(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  return it == json.end() || !it->is_number() ? std::nan("") : it->get<double>();
+}
+
+void take_record(Trial& trial, const fs::path& path) {
+  const Json record = read_json(path);
+  check_data(record.is_object() && record.value("metric", Json()).is_string() &&
+                 record.value("epochs", Json()).is_number_integer(),
+             "{}: is no record of a trial", path.string());
+  trial.valid = number(record, "valid");
+  trial.test = number(record, "test");
+  trial.metric = record.at("metric").get<std::string>();
+  trial.epochs = record.at("epochs").get<int64_t>();
+}
+
+std::vector<std::string> command_of(const TrialOptions& o, const CommonOptions& common,
+                                    const Trial& trial, int64_t until, int64_t threads) {
+  const Directory dir(o, trial);
+  std::vector<std::string> out;
+  if (fs::exists(dir.run() / "config.json"))
+    out = {"train", "--resume", dir.run().string()};
+  else
+    out = {"train",  o.dataset, "--config", dir.config().string(),
+           "--seed", std::to_string(trial.seed), "--out", dir.run().string()};
+  for (const std::string& argument :
+       {std::string("--json"), std::string("--quiet"), std::string("--data-dir"), common.data_dir,
+        std::string("--threads"), std::to_string(threads), std::string("--until"),
+        std::to_string(until)})
+    out.push_back(argument);
+  return out;
+}
+
+void train_all(std::vector<Trial>& trials, const search::Rung& rung, const TrialOptions& o,
+               const CommonOptions& common, const volatile std::sig_atomic_t* stop) {
+  const int64_t epochs = rung.epochs;
+  ChildJobs jobs;
+  jobs.at_once = o.jobs;
+  jobs.stop = stop;
+  const int64_t threads = std::max<int64_t>(1, num_threads() / o.jobs);
+  std::vector<Trial*> missing;
+  for (Trial& trial : trials) {
+    if (fs::exists(Directory(o, trial).after(epochs))) continue;
+    missing.push_back(&trial);
+    jobs.commands.push_back(command_of(o, common, trial, rung.is_whole ? 0 : epochs, threads));
+  }
+  std::vector<std::string> outcomes(missing.size());
+  jobs.on_line = [&](size_t k, std::string_view line) {
+    const Json json = parse_json<Json>(line, missing[k]->name, ErrorKind::kSystem);
+    if (json.contains("best_epoch")) outcomes[k] = json.dump();
+  };
+  jobs.on_end = [&](size_t k, int code) {
+    if (code == kInterrupted) return;
+    if (code == static_cast<int>(ErrorKind::kVerification)) {
+      // Its loss became no number: the settings are bad, which is a result.
+      outcomes[k] = Json{{"metric", ""}, {"epochs", 0}, {"valid", nullptr}}.dump();
+    } else if (code != 0) {
+      throw error_of_child(missing[k]->name + ": training", code);
+    }
+    write_whole_file(Directory(o, *missing[k]).after(epochs), outcomes[k] + "\n");
+    if (!common.quiet)
+      log_info("{}: epoch {}, {} of {}", missing[k]->name, epochs, k + 1, missing.size());
+  };
+  run_jobs(jobs);
+  if (*stop != 0) throw SearchStopped();
+  for (Trial& trial : trials) take_record(trial, Directory(o, trial).after(epochs));
+}
+
+}  // namespace
+
+std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
+                             const TrialOptions& options, const CommonOptions& common,
+                             const volatile std::sig_atomic_t* stop) {
+  for (const Trial& trial : trials) Directory(options, trial).write_config(trial.config);
+  std::vector<Trial> alive = std::move(trials);
+  std::vector<Trial> ranked;  // those that were left behind, the latest first
+  for (size_t r = 0; r < rungs.size(); ++r) {
+    const bool last = r + 1 == rungs.size();
+    train_all(alive, rungs[r], options, common, stop);
+    std::vector<double> scores;
+    bool lower = false;
+    for (const Trial& t : alive) {
+      scores.push_back(t.valid);
+      lower = lower || t.metric == "mae";
+    }
+    const auto order = search::best_of(scores, scores.size(), lower);
+    const size_t go_on = last ? order.size() : std::min(rungs[r + 1].trials, order.size());
+    std::vector<Trial> next;
+    std::vector<Trial> behind;
+    for (size_t k = 0; k < order.size(); ++k)
+      (k < go_on ? next : behind).push_back(std::move(alive[order[k]]));
+    ranked.insert(ranked.begin(), behind.begin(), behind.end());
+    alive = std::move(next);
+  }
+  alive.insert(alive.end(), ranked.begin(), ranked.end());
+  return alive;
+}
+
+}  // namespace egc::cli

@@ -1,0 +1,44 @@
+// Trials of a search: trainings with different configurations, in processes of their own, judged by
+// validation after some epochs. Everything is kept, so a search that was stopped goes on.
+//
+//   OUT/<trial>/config.json           what is trained
+//   OUT/<trial>/run/                  the run
+//   OUT/<trial>/after-<epochs>.json   how it stood then
+#pragma once
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "egc/search/halving.h"
+
+namespace egc::cli {
+
+struct Trial {
+  std::string name;  // of its directory
+  nlohmann::ordered_json config;
+  uint64_t seed = 0;
+
+  double valid = 0;    // as far as it has come
+  double test = 0;     // NaN unless it has trained to the end
+  int64_t epochs = 0;  // trained
+  std::string metric;
+};
+
+struct TrialOptions {
+  std::string dataset;
+  std::string out;
+  int64_t jobs = 1;
+};
+
+// Thrown by what follows when `stop` is set.
+struct SearchStopped {};
+
+// Trains the trials through the rungs; the best first.
+std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
+                             const TrialOptions& options, const CommonOptions& common,
+                             const volatile std::sig_atomic_t* stop);
+
+}  // namespace egc::cli

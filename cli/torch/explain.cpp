@@ -1,0 +1,229 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/torch/module.h"
+#include "egc/core/atomic_file.h"
+#include "egc/core/error.h"
+#include "egc/models/explain.h"
+#include "egc/report/bar_chart.h"
+#include "egc/report/graph_picture.h"
+#include "egc/report/grid_map.h"
+#include "egc/report/html.h"
+#include "egc/train/predictor.h"
+#include "egc/train/task_data.h"
+
+namespace egc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using models::LayerTerms;
+
+// Of each node, [N, count]: how much of the squares along a dimension of [N, H, A, B] each has.
+at::Tensor shares_along(const at::Tensor& norms, int64_t dimension) {
+  const at::Tensor squares = norms.to(at::kDouble).square();
+  std::vector<int64_t> others;
+  for (const int64_t d : {1, 2, 3})
+    if (d != dimension) others.push_back(d);
+  const at::Tensor sums = squares.sum(others);
+  return sums / sums.sum(1, /*keepdim=*/true).clamp_min(1e-300);
+}
+
+std::vector<double> column_sums(const at::Tensor& shares) {
+  const at::Tensor sums = shares.sum(0).contiguous();
+  return {sums.data_ptr<double>(), sums.data_ptr<double>() + sums.numel()};
+}
+
+void add(std::vector<double>& to, const std::vector<double>& more) {
+  to.resize(more.size(), 0);
+  for (size_t k = 0; k < more.size(); ++k) to[k] += more[k];
+}
+
+std::vector<std::string> names_of(const AggregatorSet& aggregators) {
+  std::vector<std::string> out;
+  for (const Aggregator a : aggregators) out.emplace_back(name_of(a));
+  return out;
+}
+
+class Explainer {
+ public:
+  explicit Explainer(const ExplainOptions& options) : options_(options), model_(options.model) {
+    model_.network().eval();
+    if (!options.out.empty()) csv_ = "graph,node,layer";
+  }
+
+  train::Predictor& model() { return model_; }
+
+  void take(const train::BatchTensors& batch) {
+    const auto layers = models::explain(model_.network(), batch.input);
+    if (result_.layers.empty()) begin(layers);
+    for (size_t k = 0; k < layers.size(); ++k) {
+      const at::Tensor shares[] = {shares_along(layers[k].norms, 2),
+                                   shares_along(layers[k].norms, 3),
+                                   shares_along(layers[k].norms, 1)};
+      ExplainLayer& sums = result_.layers[k];
+      add(sums.aggregators, column_sums(shares[0]));
+      add(sums.bases, column_sums(shares[1]));
+      add(sums.heads, column_sums(shares[2]));
+      if (!options_.out.empty()) add_rows(batch, k, at::cat({shares[0], shares[1], shares[2]}, 1));
+    }
+    result_.nodes += batch.input.graph.num_targets();
+    graphs_ += std::max<int64_t>(1, std::ssize(batch.input.first_node) - 1);
+  }
+
+  // The graphs of one batch, each with a picture for every layer.
+  void draw(const train::BatchTensors& batch) {
+    const models::ModelInput& in = batch.input;
+    const int64_t nodes = in.graph.num_targets();
+    constexpr int64_t kMostNodes = 200;  // beyond it nothing can be seen
+    if (nodes > kMostNodes || nodes < 2) {
+      pictures_ += fmt::format("<p>graph {}: {} nodes, not drawn</p>\n", drawn_++, nodes);
+      return;
+    }
+    const auto [values, vectors] = models::graph_spectrum(in.graph);
+    const auto layers = models::explain(model_.network(), in, vectors.to(at::kFloat));
+    report::GraphPicture picture;
+    picture.kind_names = names_of(layers.front().aggregators);
+    for (int64_t i = 0; i < nodes; ++i) {
+      const auto place = [&, v = vectors](int64_t k) { return v[i][std::min(k, nodes - 1)].item<double>(); };
+      picture.places.emplace_back(place(1), place(2));
+      for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
+        if (in.graph.sources()[e] < i) picture.edges.emplace_back(in.graph.sources()[e], i);
+    }
+    pictures_ += fmt::format("<h2>Graph {}</h2>\n<div class=\"charts\">\n", drawn_++);
+    for (size_t k = 0; k < layers.size(); ++k) {
+      const at::Tensor shares = shares_along(layers[k].norms, 2);
+      picture.title = fmt::format("Layer {}: the aggregator with the largest share", k + 1);
+      picture.kinds.clear();
+      picture.notes.clear();
+      for (int64_t i = 0; i < nodes; ++i) {
+        picture.kinds.push_back(shares[i].argmax().item<int64_t>());
+        std::string note = fmt::format("node {}:", i);
+        for (int64_t a = 0; a < shares.size(1); ++a)
+          note += fmt::format(" {} {:.0f} %", picture.kind_names[static_cast<size_t>(a)],
+                              100 * shares[i][a].item<double>());
+        picture.notes.push_back(note);
+      }
+      pictures_ += report::to_svg(picture);
+      if (layers[k].gain.defined()) pictures_ += gain_map(layers[k].gain, k, values);
+    }
+    pictures_ += "</div>\n";
+  }
+
+  ExplainResult finish() {
+    check_data(result_.nodes > 0, "the input has no nodes to explain");
+    const auto nodes = static_cast<double>(result_.nodes);
+    for (ExplainLayer& layer : result_.layers) {
+      for (auto* shares : {&layer.aggregators, &layer.bases, &layer.heads})
+        for (double& s : *shares) s /= nodes;
+      add(result_.all, layer.aggregators);
+    }
+    for (double& s : result_.all) s /= static_cast<double>(result_.layers.size());
+    if (!options_.out.empty()) write();
+    return result_;
+  }
+
+ private:
+  void begin(const std::vector<LayerTerms>& layers) {
+    result_.layers.resize(layers.size());
+    result_.aggregators = names_of(layers.front().aggregators);
+    if (options_.out.empty()) return;
+    for (const std::string& name : result_.aggregators) csv_ += "," + name;
+    for (int64_t b = 0; b < layers.front().norms.size(3); ++b) csv_ += fmt::format(",basis_{}", b);
+    for (int64_t h = 0; h < layers.front().norms.size(1); ++h) csv_ += fmt::format(",head_{}", h);
+    csv_ += "\n";
+  }
+
+  void add_rows(const train::BatchTensors& batch, size_t layer, const at::Tensor& shares) {
+    const auto& first = batch.input.first_node;
+    const auto rows = shares.accessor<double, 2>();
+    int64_t graph = 0;
+    for (int64_t i = 0; i < rows.size(0); ++i) {
+      while (graph + 2 < std::ssize(first) && i >= first[static_cast<size_t>(graph) + 1]) ++graph;
+      const int64_t start = first.empty() ? 0 : first[static_cast<size_t>(graph)];
+      csv_ += fmt::format("{},{},{}", graphs_ + graph, i - start, layer + 1);
+      for (int64_t k = 0; k < rows.size(1); ++k) csv_ += fmt::format(",{:.6g}", rows[i][k]);
+      csv_ += "\n";
+    }
+  }
+
+  static std::string gain_map(const at::Tensor& gain, size_t layer, const at::Tensor& values) {
+    report::GridMap map;
+    map.title = fmt::format("Layer {}: what its linear aggregators make of each frequency", layer + 1);
+    map.row_name = "nodes";
+    map.column_name = fmt::format("frequencies of the Laplacian, 0 to {:.2f}",
+                                  values[values.size(0) - 1].item<double>());
+    for (int64_t i = 0; i < gain.size(0); ++i) {
+      const at::Tensor row = gain[i].to(at::kDouble).contiguous();
+      map.values.emplace_back(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
+    }
+    return report::to_svg(map);
+  }
+
+  void write() const {
+    const fs::path dir(options_.out);
+    std::error_code error;
+    fs::create_directories(dir, error);
+    if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", dir.string(), error.message());
+    write_whole_file(dir / "nodes.csv", csv_);
+    std::string body = fmt::format(
+        "<p>Every node's output is a sum of terms, one for each head, aggregator and basis. The share "
+        "of a term is that of its squared norm. Means over {} nodes.</p>\n<div class=\"charts\">\n",
+        result_.nodes);
+    for (size_t k = 0; k < result_.layers.size(); ++k) {
+      report::BarChart chart;
+      chart.title = fmt::format("Layer {}: aggregators", k + 1);
+      chart.unit = "%";
+      chart.names = result_.aggregators;
+      chart.series = {"share"};
+      chart.values = {result_.layers[k].aggregators};
+      for (double& v : chart.values[0]) v *= 100;
+      body += report::to_svg(chart);
+    }
+    body += "</div>\n" + pictures_;
+    write_whole_file(dir / "report.html",
+                     report::html_page(fmt::format("What carried {} on {}", model_.config().model,
+                                                   model_.trained_on().name),
+                                       body));
+  }
+
+  const ExplainOptions& options_;
+  train::Predictor model_;
+  ExplainResult result_;
+  std::string csv_;
+  std::string pictures_;
+  int64_t graphs_ = 0;
+  int64_t drawn_ = 0;
+};
+
+}  // namespace
+
+ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
+  Explainer explainer(options);
+  const NextChunk next = open(explainer.model().trained_on());
+  int64_t to_draw = options.out.empty() ? 0 : options.pictures;
+  const at::NoGradGuard no_grad;
+  constexpr int64_t kBatch = 256;
+  while (const auto chunk = next()) {
+    explainer.model().check_input(chunk->dataset);
+    const auto& vocabulary = explainer.model().vocabulary();
+    std::optional<train::TaskData> data;
+    if (!options.part.empty()) data.emplace(chunk->dataset, "", vocabulary);
+    const auto batches = [&](int64_t batch) {
+      return data ? data->in_order(train::parts().at(options.part), batch)
+                  : train::all_batches(chunk->dataset, vocabulary, batch);
+    };
+    const auto stream = batches(kBatch);
+    stream->begin(0, 0);
+    while (const auto batch = stream->next()) explainer.take(*batch);
+    if (to_draw == 0) continue;
+    const auto single = batches(1);
+    single->begin(0, 0);
+    for (auto batch = single->next(); batch && to_draw > 0; batch = single->next(), --to_draw)
+      explainer.draw(*batch);
+  }
+  return explainer.finish();
+}
+
+}  // namespace egc::cli

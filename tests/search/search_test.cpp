@@ -1,0 +1,110 @@
+// Spaces, halving, subsets.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "egc/search/halving.h"
+#include "egc/search/space.h"
+#include "tests/core/expect_error.h"
+
+namespace egc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using search::Space;
+using testing::expect_error;
+
+TEST(Space, SamplesStayInsideAndReachEverything) {
+  const Space space = Space::parse(
+      R"({"train.lr": {"log": [1e-4, 1e-2]}, "train.wd": {"uniform": [0, 0.5]},
+          "model.layers": {"whole": [2, 4]}, "train.batch": [32, 64]})",
+      "space");
+  Rng rng(1);
+  std::set<int64_t> layers;
+  std::set<int64_t> batches;
+  int small_lr = 0;
+  constexpr int kCount = 400;
+  for (int k = 0; k < kCount; ++k) {
+    const Json p = space.sample(rng);
+    const double lr = p["train"]["lr"];
+    EXPECT_TRUE(lr >= 0.99e-4 && lr <= 1.01e-2) << lr;
+    small_lr += lr < 1e-3 ? 1 : 0;
+    EXPECT_TRUE(p["train"]["wd"] >= 0.0 && p["train"]["wd"] <= 0.5);
+    EXPECT_TRUE(p["model"]["layers"].is_number_integer());
+    layers.insert(p["model"]["layers"].get<int64_t>());
+    batches.insert(p["train"]["batch"].get<int64_t>());
+  }
+  EXPECT_EQ(layers, (std::set<int64_t>{2, 3, 4}));
+  EXPECT_EQ(batches, (std::set<int64_t>{32, 64}));
+  EXPECT_NEAR(small_lr, kCount / 2, 60);  // half of the decades
+  Rng again(1);
+  Rng other(2);
+  EXPECT_EQ(space.sample(again)["train"]["lr"], [&] {
+    Rng r(1);
+    return space.sample(r);
+  }()["train"]["lr"]);
+  EXPECT_NE(space.sample(other), space.sample(again));
+}
+
+TEST(Space, AGridHasEveryCombination) {
+  const Space space = Space::parse(
+      R"({"train.lr": {"log": [0.01, 1], "steps": 3}, "train.batch": [32, 64]})", "space");
+  const auto grid = space.grid();
+  ASSERT_EQ(grid.size(), 6U);
+  EXPECT_NEAR(grid[0]["train"]["lr"].get<double>(), 0.01, 1e-12);
+  EXPECT_EQ(grid[0]["train"]["batch"], 32);
+  EXPECT_EQ(grid[1]["train"]["batch"], 64);
+  EXPECT_NEAR(grid[2]["train"]["lr"].get<double>(), 0.1, 1e-12);
+  EXPECT_NEAR(grid[5]["train"]["lr"].get<double>(), 1, 1e-12);
+  expect_error(ErrorKind::kUsage, {"train.lr", "steps"}, [] {
+    Space::parse(R"({"train.lr": {"log": [0.01, 1]}})", "space").grid();
+  });
+  expect_error(ErrorKind::kUsage, {"more than"}, [] {
+    Space::parse(R"({"train.lr": {"log": [0.01, 1], "steps": 1000000}})", "space").grid();
+  });
+}
+
+TEST(Space, SaysWhatIsWrong) {
+  for (const char* bad :
+       {"[]", "{}", R"({"lr": [1]})", R"({"train.lr": []})", R"({"train.lr": 3})",
+        R"({"train.lr": {"log": [0, 1]}})", R"({"train.lr": {"log": [2, 1]}})",
+        R"({"train.lr": {"log": [1]}})", R"({"train.lr": {"guess": [1, 2]}})",
+        R"({"train.lr": {"steps": 2}})", R"({"train.lr": {"log": [1, 2], "uniform": [1, 2]}})",
+        R"({"train.lr": {"log": [1, 2], "steps": 0}})", R"({"train.lr": {"log": ["a", 2]}})"})
+    expect_error(ErrorKind::kUsage, {"mine"}, [&] { Space::parse(bad, "mine"); });
+}
+
+TEST(Halving, FewerTrialsTrainLonger) {
+  const auto rungs = search::halving_rungs(35, 5, 200, 3);
+  ASSERT_EQ(rungs.size(), 5U);
+  const std::pair<int64_t, size_t> expected[] = {{5, 35}, {15, 11}, {45, 3}, {135, 1}, {200, 1}};
+  for (size_t k = 0; k < rungs.size(); ++k) {
+    EXPECT_EQ(rungs[k].epochs, expected[k].first);
+    EXPECT_EQ(rungs[k].trials, expected[k].second);
+    EXPECT_EQ(rungs[k].is_whole, k + 1 == rungs.size());
+  }
+  const auto one = search::halving_rungs(4, 50, 20, 3);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].epochs, 20);
+  EXPECT_TRUE(one[0].is_whole);
+  expect_error(ErrorKind::kUsage, {"factor"}, [] { search::halving_rungs(4, 1, 20, 1); });
+}
+
+TEST(Halving, TheBestGoOn) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> scores = {nan, 0.5, 0.2, 0.5, 0.9};
+  EXPECT_EQ(search::best_of(scores, 2, true), (std::vector<size_t>{2, 1}));
+  EXPECT_EQ(search::best_of(scores, 9, false), (std::vector<size_t>{4, 1, 3, 2, 0}));
+}
+
+TEST(Subsets, AreAllThereOnce) {
+  EXPECT_EQ(search::subsets({"a", "b", "c", "d", "e", "f", "g"}, 3).size(), 35U);
+  EXPECT_EQ(search::subsets({"a", "b", "c"}, 2),
+            (std::vector<std::vector<std::string>>{{"a", "b"}, {"a", "c"}, {"b", "c"}}));
+  EXPECT_TRUE(search::subsets({"a"}, 2).empty());
+}
+
+}  // namespace
+}  // namespace egc
