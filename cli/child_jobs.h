@@ -20,7 +20,8 @@ struct ChildJobs {
   std::function<void(size_t job, int code)> on_end = [](size_t, int) {};
 };
 
-// The exit codes. kInterrupted: it was stopped, or not begun. Signals are passed on to the children.
+// The exit codes. kInterrupted: it was stopped, or not begun. Signals are passed on to the
+// children.
 std::vector<int> run_jobs(const ChildJobs& jobs);
 
 // The error of a child that ended with a code, as an error of this program.

@@ -42,10 +42,10 @@ void print_json(const ExplainResult& r) {
                             {"heads", layer.heads}}
                            .dump());
   }
-  fmt::print("{}\n", Json{{"summary", true},
-                          {"nodes", r.nodes},
-                          {"aggregators", named(r.aggregators, r.all)}}
-                         .dump());
+  fmt::print(
+      "{}\n",
+      Json{{"summary", true}, {"nodes", r.nodes}, {"aggregators", named(r.aggregators, r.all)}}
+          .dump());
 }
 
 void print_text(const ExplainResult& r) {

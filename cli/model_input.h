@@ -1,5 +1,5 @@
-// What a model is given to look at: a dataset, a file of SMILES, or tables, as the model was trained
-// on them.
+// What a model is given to look at: a dataset, a file of SMILES, or tables, as the model was
+// trained on them.
 #pragma once
 
 #include <string>

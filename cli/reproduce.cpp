@@ -54,7 +54,8 @@ void list_tables() {
     fmt::print("{:<20} {}\n", name, read_table(name).title);
 }
 
-std::vector<const Cell*> chosen_cells(const Table& table, const std::vector<std::string>& patterns) {
+std::vector<const Cell*> chosen_cells(const Table& table,
+                                      const std::vector<std::string>& patterns) {
   std::vector<const Cell*> out;
   for (const Cell& cell : table.cells)
     if (patterns.empty() ||
@@ -73,9 +74,8 @@ std::vector<reproduce::Group> compared(const Table& table, const std::vector<con
                                        const ReproduceOptions& o, uint64_t first_seed) {
   std::vector<reproduce::FilledCell> filled;
   for (const Cell* cell : cells)
-    filled.push_back(
-        {cell, reproduce::results_of({o.out, table, *cell, o.change}, table, *cell, first_seed,
-                                     o.seeds)});
+    filled.push_back({cell, reproduce::results_of({o.out, table, *cell, o.change}, table, *cell,
+                                                  first_seed, o.seeds)});
   return reproduce::compare(table, filled, missing, o.change);
 }
 

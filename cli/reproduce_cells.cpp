@@ -65,8 +65,9 @@ class Jobs {
     fs::create_directories(dir.path());
     Job job{cell.name(), {}, dir.measured(), cell.config.empty() ? "" : dir.config()};
     if (table_.measure == Measure::kEpoch)
-      job.command = {"bench", "epoch", "--dataset", dataset_of(cell, options_), "--config",
-                     dir.config().string()};
+      job.command = {"bench",     "epoch",
+                     "--dataset", dataset_of(cell, options_),
+                     "--config",  dir.config().string()};
     else
       job.command = {"bench", "fusion", "--topology", cell.dataset};
     job.command.insert(job.command.end(), {"--reps", std::to_string(options_.reps)});
@@ -108,8 +109,8 @@ class Jobs {
   void add_training(const Cell& cell, const CellDirectory& dir, uint64_t seed) {
     if (fs::exists(dir.record(seed))) return;
     const fs::path run = dir.run(seed);
-    Job job{fmt::format("{} seed {}", cell.name(), seed), {}, dir.record(seed),
-            run / "config.json"};
+    Job job{
+        fmt::format("{} seed {}", cell.name(), seed), {}, dir.record(seed), run / "config.json"};
     if (fs::exists(job.config))
       job.command = {"train", "--resume", run.string()};
     else
@@ -136,13 +137,11 @@ class Jobs {
   }
 
   void write_record(const Job& job, const std::vector<std::string>& command) const {
-    Json record = {{"cell", job.what},
-                   {"command", command},
-                   {"version", EGC_VERSION},
-                   {"instruction_set", kernels::available_targets().front()},
-                   {"threads", num_threads()},
-                   {"config", job.config.empty() ? Json() : read_json(job.config)},
-                   {"result", job.result}};
+    Json record = {
+        {"cell", job.what},         {"command", command},
+        {"version", EGC_VERSION},   {"instruction_set", kernels::available_targets().front()},
+        {"threads", num_threads()}, {"config", job.config.empty() ? Json() : read_json(job.config)},
+        {"result", job.result}};
     write_whole_file(job.record, record.dump(2) + "\n");
     if (!common_.quiet) log_info("{}: done", job.what);
   }

@@ -46,8 +46,7 @@ struct Choice {
 
 Names all_aggregators() {
   Names out;
-  for (int k = 0; k < kNumAggregators; ++k)
-    out.emplace_back(name_of(static_cast<Aggregator>(k)));
+  for (int k = 0; k < kNumAggregators; ++k) out.emplace_back(name_of(static_cast<Aggregator>(k)));
   return out;
 }
 
@@ -114,8 +113,7 @@ class AggregatorSearch {
     Trial all = trial_of("all-seven", base_, all_aggregators(), common_.seed);
     all.config["train"]["aggregator_sparsity"] = o_.strength;
     all.config["train"]["epochs"] = o_.gate_epochs;
-    const auto trained =
-        run_rungs({all}, {{o_.gate_epochs, 1, true}}, o_.trials, common_, stop_);
+    const auto trained = run_rungs({all}, {{o_.gate_epochs, 1, true}}, o_.trials, common_, stop_);
     const auto shares = shares_of(fs::path(o_.trials.out) / all.name / "run");
     Choice out;
     out.epochs = trained.front().epochs;
@@ -125,7 +123,8 @@ class AggregatorSearch {
       out.how += fmt::format("<tr><th>{}</th><td>{:.1f} %</td></tr>\n", shares[k].first,
                              100 * shares[k].second);
       if (common_.json)
-        fmt::print("{}\n", Json{{"aggregator", shares[k].first}, {"share", shares[k].second}}.dump());
+        fmt::print("{}\n",
+                   Json{{"aggregator", shares[k].first}, {"share", shares[k].second}}.dump());
       else
         fmt::print("{:<10} {:5.1f} %\n", shares[k].first, 100 * shares[k].second);
     }
@@ -156,8 +155,9 @@ class AggregatorSearch {
 
   void show(const Choice& choice, const std::vector<Trial>& finals) const {
     const std::string what = fmt::format("{}", fmt::join(choice.aggregators, ", "));
-    std::string table = "<div class=\"scroll\"><table><tr><th></th><th>aggregators</th><th>valid</th>"
-                        "<th>test</th></tr>\n";
+    std::string table =
+        "<div class=\"scroll\"><table><tr><th></th><th>aggregators</th><th>valid</th>"
+        "<th>test</th></tr>\n";
     for (const char* name : {"chosen", "by-hand"}) {
       std::vector<double> valid;
       std::vector<double> test;
@@ -173,17 +173,21 @@ class AggregatorSearch {
       const Spread v = spread_of(valid);
       const Spread s = spread_of(test);
       if (common_.json)
-        fmt::print("{}\n", Json{{"summary", name},   {"aggregators", set},
-                                {"metric", metric},  {"seeds", s.count},
-                                {"valid", v.mean},   {"valid_std", v.deviation},
-                                {"test", s.mean},    {"test_std", s.deviation},
-                                {"search_epochs", name == std::string("chosen") ? choice.epochs : 0}}
-                               .dump());
+        fmt::print("{}\n",
+                   Json{{"summary", name},
+                        {"aggregators", set},
+                        {"metric", metric},
+                        {"seeds", s.count},
+                        {"valid", v.mean},
+                        {"valid_std", v.deviation},
+                        {"test", s.mean},
+                        {"test_std", s.deviation},
+                        {"search_epochs", name == std::string("chosen") ? choice.epochs : 0}}
+                       .dump());
       else
         fmt::print("{:<8} {:<24} valid {}  test {}  ({} seeds)\n", name,
-                   fmt::format("{}", fmt::join(set, ",")),
-                   spell_score(metric, v.mean, v.deviation), spell_score(metric, s.mean, s.deviation),
-                   s.count);
+                   fmt::format("{}", fmt::join(set, ",")), spell_score(metric, v.mean, v.deviation),
+                   spell_score(metric, s.mean, s.deviation), s.count);
       table += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
                            fmt::join(set, ", "), spell_score(metric, v.mean, v.deviation),
                            spell_score(metric, s.mean, s.deviation));
@@ -193,10 +197,10 @@ class AggregatorSearch {
         fmt::format("{} epochs", choice.epochs), o_.seeds, epochs_);
     write_whole_file(
         fs::path(o_.trials.out) / "report.html",
-        report::html_page(fmt::format("Aggregators for {}: {}", o_.trials.dataset, what),
-                          fmt::format("<p>{}</p>\n{}</table></div>\n{}<h2>Trainings</h2>\n{}",
-                                      report::escape_html(budget), table, choice.how,
-                                      trials_as_html(finals))));
+        report::html_page(
+            fmt::format("Aggregators for {}: {}", o_.trials.dataset, what),
+            fmt::format("<p>{}</p>\n{}</table></div>\n{}<h2>Trainings</h2>\n{}",
+                        report::escape_html(budget), table, choice.how, trials_as_html(finals))));
     if (!common_.json)
       fmt::print("{}\n{}\n", budget, (fs::path(o_.trials.out) / "report.html").string());
   }

@@ -45,18 +45,17 @@ void run(const Options& o, const CommonOptions& common) {
   const Json base = base_config(o);
   const auto trials = make_trials(o, base, common.seed);
   const int64_t epochs = most_epochs(base);
-  const auto rungs =
-      search::halving_rungs(trials.size(), o.method == "halving" ? o.first_epochs : epochs, epochs,
-                            o.factor);
+  const auto rungs = search::halving_rungs(
+      trials.size(), o.method == "halving" ? o.first_epochs : epochs, epochs, o.factor);
   const auto ranked = run_rungs(trials, rungs, o.trials, common, watch_stop_signals());
   const fs::path out(o.trials.out);
   write_whole_file(out / "best.json", ranked.front().config.dump(2) + "\n");
-  write_whole_file(out / "report.html",
-                   report::html_page("Search of settings on " + o.trials.dataset,
-                                     "<h2>Best first</h2>\n" + trials_as_html(ranked) +
-                                         "<h2>The best configuration</h2>\n<pre>" +
-                                         report::escape_html(ranked.front().config.dump(2)) +
-                                         "</pre>\n"));
+  write_whole_file(
+      out / "report.html",
+      report::html_page("Search of settings on " + o.trials.dataset,
+                        "<h2>Best first</h2>\n" + trials_as_html(ranked) +
+                            "<h2>The best configuration</h2>\n<pre>" +
+                            report::escape_html(ranked.front().config.dump(2)) + "</pre>\n"));
   print_trials(ranked, common);
   if (!common.json) fmt::print("{}\n", (out / "best.json").string());
 }
@@ -68,7 +67,8 @@ void add_search_settings(CLI::App& search, const CommonOptions& common) {
   o->method = "halving";
   CLI::App* c = search.add_subcommand("settings", "Hyperparameters: random, grid, or halving");
   add_search_options(*c, *o);
-  c->add_option("--space", o->space, "A JSON file, for instance {\"train.lr\": {\"log\": [1e-4, 1e-2]}}")
+  c->add_option("--space", o->space,
+                "A JSON file, for instance {\"train.lr\": {\"log\": [1e-4, 1e-2]}}")
       ->required();
   c->add_option("--method", o->method, "random, grid, or halving: random, then the best go on")
       ->check(CLI::IsMember({"random", "grid", "halving"}))

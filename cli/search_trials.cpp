@@ -69,8 +69,10 @@ std::vector<std::string> command_of(const TrialOptions& o, const CommonOptions& 
   if (fs::exists(dir.run() / "config.json"))
     out = {"train", "--resume", dir.run().string()};
   else
-    out = {"train",  o.dataset, "--config", dir.config().string(),
-           "--seed", std::to_string(trial.seed), "--out", dir.run().string()};
+    out = {"train",    o.dataset,
+           "--config", dir.config().string(),
+           "--seed",   std::to_string(trial.seed),
+           "--out",    dir.run().string()};
   for (const std::string& argument :
        {std::string("--json"), std::string("--quiet"), std::string("--data-dir"), common.data_dir,
         std::string("--threads"), std::to_string(threads), std::string("--until"),

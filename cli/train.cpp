@@ -49,8 +49,8 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
 
 // A configuration may name its dataset.
 std::string dataset_of(const std::string& config) {
-  const Json json = parse_json<Json>(read_text_file(config, ErrorKind::kUsage), config,
-                                     ErrorKind::kUsage);
+  const Json json =
+      parse_json<Json>(read_text_file(config, ErrorKind::kUsage), config, ErrorKind::kUsage);
   const auto it = json.is_object() ? json.find("dataset") : json.end();
   return it != json.end() && it->is_string() ? it->get<std::string>() : "";
 }
@@ -74,8 +74,8 @@ void train(const TrainCommand& o, const CommonOptions& common) {
   for (const TrainOutcome& r : outcomes) {
     if (!r.paused) continue;
     if (!common.json)
-      fmt::print("paused after epoch {}, best valid {} {}; egc train --resume {} goes on\n", r.epochs,
-                 r.metric, spell_score(r.metric, r.valid), dir);
+      fmt::print("paused after epoch {}, best valid {} {}; egc train --resume {} goes on\n",
+                 r.epochs, r.metric, spell_score(r.metric, r.valid), dir);
     return;
   }
   summarise(outcomes, dir, common);
@@ -103,7 +103,8 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--hidden", f.hidden, "Width of the layers");
   c->add_option("--parameters", f.parameters,
                 "Instead of --hidden: the width that gives about so many, for instance 100k")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
   c->add_option("--layers", f.layers, "Number of layers");
   c->add_option("--heads", f.heads, "Heads");
   c->add_option("--bases", f.bases, "Bases");

@@ -115,8 +115,8 @@ std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs, co
   for (const std::string& run : runs)
     jobs.commands.push_back({"train", "--resume", run, "--json", "--quiet", "--data-dir",
                              common.data_dir, "--threads", std::to_string(threads),
-                             "--checkpoint-every", std::to_string(o.checkpoint_every),
-                             "--until", std::to_string(o.until)});
+                             "--checkpoint-every", std::to_string(o.checkpoint_every), "--until",
+                             std::to_string(o.until)});
   const std::vector<int> codes = run_jobs(jobs);
   for (size_t k = 0; k < runs.size(); ++k) {
     outcomes[k].interrupted = codes[k] == kInterrupted;

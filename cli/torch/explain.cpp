@@ -86,7 +86,9 @@ class Explainer {
     report::GraphPicture picture;
     picture.kind_names = names_of(layers.front().aggregators);
     for (int64_t i = 0; i < nodes; ++i) {
-      const auto place = [&, v = vectors](int64_t k) { return v[i][std::min(k, nodes - 1)].item<double>(); };
+      const auto place = [&, v = vectors](int64_t k) {
+        return v[i][std::min(k, nodes - 1)].item<double>();
+      };
       picture.places.emplace_back(place(1), place(2));
       for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
         if (in.graph.sources()[e] < i) picture.edges.emplace_back(in.graph.sources()[e], i);
@@ -150,7 +152,8 @@ class Explainer {
 
   static std::string gain_map(const at::Tensor& gain, size_t layer, const at::Tensor& values) {
     report::GridMap map;
-    map.title = fmt::format("Layer {}: what its linear aggregators make of each frequency", layer + 1);
+    map.title =
+        fmt::format("Layer {}: what its linear aggregators make of each frequency", layer + 1);
     map.row_name = "nodes";
     map.column_name = fmt::format("frequencies of the Laplacian, 0 to {:.2f}",
                                   values[values.size(0) - 1].item<double>());
@@ -168,7 +171,8 @@ class Explainer {
     if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", dir.string(), error.message());
     write_whole_file(dir / "nodes.csv", csv_);
     std::string body = fmt::format(
-        "<p>Every node's output is a sum of terms, one for each head, aggregator and basis. The share "
+        "<p>Every node's output is a sum of terms, one for each head, aggregator and basis. The "
+        "share "
         "of a term is that of its squared norm. Means over {} nodes.</p>\n<div class=\"charts\">\n",
         result_.nodes);
     for (size_t k = 0; k < result_.layers.size(); ++k) {

@@ -9,8 +9,9 @@
 namespace egc::models {
 namespace {
 
-// y[i, h] = sum over b of c[i, h, b] Theta_b' f of a wave with features f, where c adds up the linear
-// aggregators: its norm over heads and features, by the products of the Theta_b with each other.
+// y[i, h] = sum over b of c[i, h, b] Theta_b' f of a wave with features f, where c adds up the
+// linear aggregators: its norm over heads and features, by the products of the Theta_b with each
+// other.
 at::Tensor gain_of(const nn::EgcConvImpl& conv, const at::Tensor& x, const Csr& graph,
                    const at::Tensor& waves) {
   const auto& o = conv.options;
@@ -42,8 +43,8 @@ std::pair<at::Tensor, at::Tensor> graph_spectrum(const Csr& graph) {
     for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
       a[i][graph.sources()[e]] = a[graph.sources()[e]][i] = 1;
   const at::Tensor scale = adjacency.sum(1).clamp_min(1).rsqrt();
-  const at::Tensor laplacian = at::eye(n, at::kDouble) -
-                               scale.unsqueeze(1) * adjacency * scale.unsqueeze(0);
+  const at::Tensor laplacian =
+      at::eye(n, at::kDouble) - scale.unsqueeze(1) * adjacency * scale.unsqueeze(0);
   auto [values, vectors] = at::linalg_eigh(laplacian);
   return {values, vectors};
 }

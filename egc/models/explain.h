@@ -1,5 +1,5 @@
-// What carried the output of each EGC layer: the terms of its sum, node by node; and what its filters
-// do to the frequencies of a graph.
+// What carried the output of each EGC layer: the terms of its sum, node by node; and what its
+// filters do to the frequencies of a graph.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@ namespace egc::models {
 struct LayerTerms {
   AggregatorSet aggregators;
   at::Tensor norms;  // [N, heads, aggregators, bases], EgcConv's term_norms
-  // What the layer makes of each frequency at each node, [N, K]: the norm of its linear map (of add,
-  // mean and symnorm; the others are not linear) applied to a column of `waves`. Undefined without
-  // waves, or without linear aggregators.
+  // What the layer makes of each frequency at each node, [N, K]: the norm of its linear map (of
+  // add, mean and symnorm; the others are not linear) applied to a column of `waves`. Undefined
+  // without waves, or without linear aggregators.
   at::Tensor gain;
 };
 

@@ -120,8 +120,8 @@ at::Tensor EgcConvImpl::term_norms(const at::Tensor& x, const Csr& graph) const 
   check_conv_input("EgcConv", x, graph, options.in_channels);
   const int64_t nodes = graph.num_targets();
   const int64_t count = options.aggregators.size();
-  const at::Tensor aggregates = ops::aggregate(graph, options.aggregators, options.self_loops,
-                                               at::linear(x, bases_weight));
+  const at::Tensor aggregates =
+      ops::aggregate(graph, options.aggregators, options.self_loops, at::linear(x, bases_weight));
   const at::Tensor norms = aggregates.view({nodes, 1, count, options.bases, -1}).norm(2, {-1});
   return combination(x).abs().mul(norms);
 }

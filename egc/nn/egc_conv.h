@@ -50,7 +50,8 @@ class EgcConvImpl : public ConvModule<EgcConvImpl> {
 
   // The weights w, activated, as [N, H, A, B].
   at::Tensor combination(const at::Tensor& x) const;
-  // How much each term of the sum has: |w[i, h, a, b]| * norm of agg_a(bases_b)[i], as [N, H, A, B].
+  // How much each term of the sum has: |w[i, h, a, b]| * norm of agg_a(bases_b)[i], as [N, H, A,
+  // B].
   at::Tensor term_norms(const at::Tensor& x, const Csr& graph) const;
 
   EgcConvOptions options;

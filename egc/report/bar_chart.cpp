@@ -24,8 +24,7 @@ std::string to_svg(const BarChart& chart) {
       if (std::isfinite(v)) most = std::max(most, v);
   const double group = kBar * static_cast<double>(series) + kGap;
   const double scale = most > 0 ? (kWidth - kNames - kNumbers) / most : 0;
-  std::string out =
-      open_svg(chart.title, group * static_cast<double>(chart.names.size()) + kGap);
+  std::string out = open_svg(chart.title, group * static_cast<double>(chart.names.size()) + kGap);
   for (size_t n = 0; n < chart.names.size(); ++n) {
     const double top = kGap + group * static_cast<double>(n);
     out += text_at(kNames - 8, top + group / 2, "end", chart.names[n]);
@@ -34,9 +33,9 @@ std::string to_svg(const BarChart& chart) {
       if (!std::isfinite(value)) continue;
       const double y = top + kBar * static_cast<double>(s);
       const double width = std::max(0.0, value * scale);
-      out += fmt::format(
-          "<rect class=\"{}\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", kStyles[s],
-          kNames, y, width, kBar - 2);
+      out +=
+          fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>",
+                      kStyles[s], kNames, y, width, kBar - 2);
       out += text_at(kNames + width + 6, y + kBar - 4, "start",
                      fmt::format("{:.4g} {}", value, chart.unit));
     }

@@ -26,10 +26,10 @@ std::string to_svg(const Scatter& chart) {
   std::string out = open_svg(chart.title) + grid(y, "");
   for (const Point& p : points) {
     const bool right = x.share(p.x) > 0.8;  // the name would leave the picture
-    out += fmt::format("<circle class=\"train\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/>", at_x(x, p.x),
-                       at_y(y, p.y));
-    out += text_at(at_x(x, p.x) + (right ? -8 : 8), at_y(y, p.y) + 4, right ? "end" : "start",
-                   p.name);
+    out += fmt::format("<circle class=\"train\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/>",
+                       at_x(x, p.x), at_y(y, p.y));
+    out +=
+        text_at(at_x(x, p.x) + (right ? -8 : 8), at_y(y, p.y) + 4, right ? "end" : "start", p.name);
     out += "\n";
   }
   out += text_at(kLeft, kHeight - 14, "start", x.spell(x.low));

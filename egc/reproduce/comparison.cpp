@@ -60,9 +60,9 @@ std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& ce
 
 std::string spell(const Figure& f, const std::optional<Spread>& ours) {
   if (!ours) return "";
-  return ours->count < 2 ? fmt::format("{:.{}f}", ours->mean, f.digits)
-                         : fmt::format("{:.{}f} ± {:.{}f}", ours->mean, f.digits, ours->deviation,
-                                       f.digits);
+  return ours->count < 2
+             ? fmt::format("{:.{}f}", ours->mean, f.digits)
+             : fmt::format("{:.{}f} ± {:.{}f}", ours->mean, f.digits, ours->deviation, f.digits);
 }
 
 std::string spell(const Figure& f, const std::optional<Printed>& printed) {

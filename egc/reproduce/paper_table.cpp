@@ -78,9 +78,9 @@ Cell parse_cell(const Json& json, const std::string& where) {
 }  // namespace
 
 const NamedTable<Measure>& measures() {
-  static const NamedTable<Measure> table("measure", {{"training", Measure::kTraining},
-                                                     {"epoch", Measure::kEpoch},
-                                                     {"fusion", Measure::kFusion}});
+  static const NamedTable<Measure> table(
+      "measure",
+      {{"training", Measure::kTraining}, {"epoch", Measure::kEpoch}, {"fusion", Measure::kFusion}});
   return table;
 }
 

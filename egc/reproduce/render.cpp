@@ -25,15 +25,16 @@ std::vector<std::string> columns_of(const Group& g, const Line& line) {
           line.ours ? fmt::format("{}", line.ours->count) : "0",
           spell(g.figure, line.printed),
           spell_difference(g.figure, line),
-          line.verdict.empty()         ? ""
-          : line.verdict == "within"   ? "within the paper's spread"
-                                       : line.verdict};
+          line.verdict.empty()       ? ""
+          : line.verdict == "within" ? "within the paper's spread"
+                                     : line.verdict};
 }
 
 // Of UTF-8 text: continuation bytes take no place.
 size_t width_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 }  // namespace

@@ -25,11 +25,11 @@ std::string table_of(const Group& g) {
       "<div class=\"scroll\"><table><tr><th></th><th>ours</th><th>runs</th><th>the paper</th>"
       "<th>difference</th><th></th></tr>\n";
   for (const Line& line : g.lines)
-    out += fmt::format(
-        "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        escape_html(line.cell->row), spell(g.figure, line.ours),
-        line.ours ? fmt::format("{}", line.ours->count) : "0", spell(g.figure, line.printed),
-        spell_difference(g.figure, line), line.verdict);
+    out +=
+        fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                    escape_html(line.cell->row), spell(g.figure, line.ours),
+                    line.ours ? fmt::format("{}", line.ours->count) : "0",
+                    spell(g.figure, line.printed), spell_difference(g.figure, line), line.verdict);
   return out + "</table></div>\n";
 }
 

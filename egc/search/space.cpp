@@ -53,7 +53,8 @@ Space Space::parse(const std::string& text, const std::string& where) {
       }
     check(good && has_range && s.low <= s.high && std::isfinite(s.low) && std::isfinite(s.high) &&
               (!s.log || s.low > 0),
-          "{}: \"{}\" must be a list, or {{\"uniform\" or \"log\" or \"whole\": [low, high]}} with low "
+          "{}: \"{}\" must be a list, or {{\"uniform\" or \"log\" or \"whole\": [low, high]}} with "
+          "low "
           "not above high (and above 0 for log), and \"steps\" for a grid",
           where, name);
     out.settings_.push_back(std::move(s));

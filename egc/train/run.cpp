@@ -91,8 +91,7 @@ RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunC
       result.interrupted = true;
       return result;
     }
-    if (trainer.finished() || is_pause() ||
-        progress.epochs_done() % limits.checkpoint_every == 0)
+    if (trainer.finished() || is_pause() || progress.epochs_done() % limits.checkpoint_every == 0)
       save_checkpoint(dir.checkpoint(), trainer);
     if (trainer.last_was_best())
       models::save_network(dir.model(), trainer.best(), notes_of(trainer, nullptr));

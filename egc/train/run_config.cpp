@@ -71,7 +71,8 @@ void check_config(const TrainConfig& c) {
   not_negative("min_lr", c.min_lr);
   not_negative("clip", c.clip);
   not_negative("aggregator_sparsity", c.aggregator_sparsity);
-  for (const auto& [name, p] : {std::pair{"drop_edges", c.drop_edges}, {"drop_nodes", c.drop_nodes}})
+  for (const auto& [name, p] :
+       {std::pair{"drop_edges", c.drop_edges}, {"drop_nodes", c.drop_nodes}})
     check(p >= 0 && p < 1, "{} must be in [0, 1), got {}", name, p);
 }
 

@@ -1,5 +1,5 @@
-// Training steps on part of a batch: DropEdge (Rong et al. 2020) and GraphSAINT's node sampler (Zeng
-// et al. 2020). Evaluation always sees everything.
+// Training steps on part of a batch: DropEdge (Rong et al. 2020) and GraphSAINT's node sampler
+// (Zeng et al. 2020). Evaluation always sees everything.
 #pragma once
 
 #include "egc/core/rng.h"

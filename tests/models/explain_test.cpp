@@ -55,8 +55,7 @@ TEST(Explain, TermsAreOrderedAsTheWeightsAre) {
         one->comb_weight[row].copy_(conv->comb_weight[row]);
         one->comb_bias[row].copy_(conv->comb_bias[row]);
         const at::Tensor expected = one(x, graph).norm(2, {1});
-        EXPECT_TRUE(at::allclose(
-            all.select(1, h).select(1, a).select(1, b), expected, 1e-4, 1e-5));
+        EXPECT_TRUE(at::allclose(all.select(1, h).select(1, a).select(1, b), expected, 1e-4, 1e-5));
       }
 }
 
@@ -105,8 +104,7 @@ TEST(Explain, TheGainOfAWaveIsWhatTheLayerMakesOfIt) {
       for (int64_t h = 0; h < 2; ++h) {
         at::Tensor y = at::zeros({n, 4});
         for (int64_t i = 0; i < n; ++i) {
-          const double degree =
-              static_cast<double>(graph.offsets()[i + 1] - graph.offsets()[i]);
+          const double degree = static_cast<double>(graph.offsets()[i + 1] - graph.offsets()[i]);
           const auto scale = graph.target_scale<float>(true);
           const auto add_source = [&](int64_t j, bool loop) {
             for (int64_t b = 0; b < 2; ++b) {
@@ -116,8 +114,7 @@ TEST(Explain, TheGainOfAWaveIsWhatTheLayerMakesOfIt) {
             }
           };
           for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
-            if (graph.sources()[e] != i)
-              add_source(graph.sources()[e], false);
+            if (graph.sources()[e] != i) add_source(graph.sources()[e], false);
           add_source(i, true);
         }
         square += y.square().sum(1);

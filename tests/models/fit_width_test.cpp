@@ -62,7 +62,8 @@ TEST(FitWidth, LeavesTheGeneratorAlone) {
 }
 
 TEST(FitWidth, SaysWhereThereIsNone) {
-  expect_error(ErrorKind::kUsage, {"smallest network", "not 10"}, [] { models::fit_width(zinc("pna"), 10); });
+  expect_error(ErrorKind::kUsage, {"smallest network", "not 10"},
+               [] { models::fit_width(zinc("pna"), 10); });
   expect_error(ErrorKind::kUsage, {"at least one"}, [] { models::fit_width(zinc("gcn"), 0); });
 }
 

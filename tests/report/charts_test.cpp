@@ -40,8 +40,7 @@ TEST(Charts, LinesWithGapsAndConstants) {
                                                                        {kNan, 1, kNan, 2, 3, kInf},
                                                                        {-1e300, 1e300},
                                                                        {1e-12, 2e-12}})
-    expect_drawn(report::to_svg(
-        report::LineChart{"t", {{"line", "train", y}}, 0, "", false}));
+    expect_drawn(report::to_svg(report::LineChart{"t", {{"line", "train", y}}, 0, "", false}));
 }
 
 TEST(Charts, AHistogramCountsEverything) {
@@ -79,8 +78,8 @@ TEST(Charts, AHeatMapHasACellForEveryNumber) {
 }
 
 TEST(Charts, PointsAreNamed) {
-  const std::string svg = report::to_svg(
-      report::Scatter{"t", "MB", {{"a<b", 1, 2}, {"c", kNan, 1}, {"d", 5, 2}}});
+  const std::string svg =
+      report::to_svg(report::Scatter{"t", "MB", {{"a<b", 1, 2}, {"c", kNan, 1}, {"d", 5, 2}}});
   expect_drawn(svg);
   EXPECT_EQ(count(svg, "<circle"), 2U);
   EXPECT_NE(svg.find("a&lt;b"), std::string::npos);

@@ -74,8 +74,8 @@ TEST(Comparison, EveryFormSaysTheSame) {
   const std::string markdown = to_markdown(t, g);
   const std::string html = to_html(t, g, g);
   for (const std::string& form : {text, markdown, html})
-    for (const char* part : {"51.0 ± 1.4", "50.0 ± 1.0", "45.0", "+1.0", "within", "worse",
-                             "e is not here"})
+    for (const char* part :
+         {"51.0 ± 1.4", "50.0 ± 1.0", "45.0", "+1.0", "within", "worse", "e is not here"})
       EXPECT_NE(form.find(part), std::string::npos) << part << " in " << form;
   expect_balanced(html);
   EXPECT_EQ(html.find("<title>a <title>"), std::string::npos);
@@ -115,8 +115,9 @@ TEST_F(RecordsTest, AConfigurationIsPatchedAndNeverReplaced) {
   // Another budget, another dataset: another cell.
   EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], {.epochs = 3, .stand_ins = {}}).path(),
             dir_ / "d" / "b-3-epochs");
-  EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], {.epochs = {}, .stand_ins = {{"d", "/x/mine/"}}}).path(),
-            dir_ / "mine" / "b");
+  EXPECT_EQ(
+      CellDirectory(dir_, t, t.cells[1], {.epochs = {}, .stand_ins = {{"d", "/x/mine/"}}}).path(),
+      dir_ / "mine" / "b");
 }
 
 TEST_F(RecordsTest, ResultsAreThoseOfTheSeedsThatAreThere) {
@@ -133,8 +134,7 @@ TEST_F(RecordsTest, ResultsAreThoseOfTheSeedsThatAreThere) {
   EXPECT_EQ(results_of(cell, t, t.cells[0], 2, 1)[0]["test"], 0.7);
   for (const char* bad : {"", "{", "[]", "{}", R"({"result": 3})"}) {
     write(cell.record(0), bad);
-    expect_error(ErrorKind::kData, {"seed-0.json"},
-                 [&] { results_of(cell, t, t.cells[0], 0, 1); });
+    expect_error(ErrorKind::kData, {"seed-0.json"}, [&] { results_of(cell, t, t.cells[0], 0, 1); });
   }
 }
 

@@ -20,8 +20,8 @@ using testing::expect_error;
 std::vector<Table> shipped() {
   std::vector<Table> out;
   for (const auto& entry : fs::directory_iterator(EGC_SOURCE_DIR "/tables"))
-    out.push_back(reproduce::parse_table(
-        read_text_file(entry.path().string(), ErrorKind::kSystem), entry.path().stem().string()));
+    out.push_back(reproduce::parse_table(read_text_file(entry.path().string(), ErrorKind::kSystem),
+                                         entry.path().stem().string()));
   return out;
 }
 
@@ -29,8 +29,8 @@ TEST(PaperTables, AreAllThere) {
   std::map<std::string, size_t> cells;
   for (const Table& t : shipped()) cells[t.name] = t.cells.size();
   const std::map<std::string, size_t> expected = {
-      {"main", 50},      {"mag", 7},          {"heads-bases", 50}, {"activation", 8},
-      {"aggregators", 13}, {"ga-mlp", 5},     {"sampling", 16},    {"fusion", 20},
+      {"main", 50},          {"mag", 7},           {"heads-bases", 50},       {"activation", 8},
+      {"aggregators", 13},   {"ga-mlp", 5},        {"sampling", 16},          {"fusion", 20},
       {"latency-arxiv", 10}, {"latency-code", 10}, {"accuracy-normalised", 3}};
   EXPECT_EQ(cells, expected);
 }

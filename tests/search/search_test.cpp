@@ -58,9 +58,8 @@ TEST(Space, AGridHasEveryCombination) {
   EXPECT_EQ(grid[1]["train"]["batch"], 64);
   EXPECT_NEAR(grid[2]["train"]["lr"].get<double>(), 0.1, 1e-12);
   EXPECT_NEAR(grid[5]["train"]["lr"].get<double>(), 1, 1e-12);
-  expect_error(ErrorKind::kUsage, {"train.lr", "steps"}, [] {
-    Space::parse(R"({"train.lr": {"log": [0.01, 1]}})", "space").grid();
-  });
+  expect_error(ErrorKind::kUsage, {"train.lr", "steps"},
+               [] { Space::parse(R"({"train.lr": {"log": [0.01, 1]}})", "space").grid(); });
   expect_error(ErrorKind::kUsage, {"more than"}, [] {
     Space::parse(R"({"train.lr": {"log": [0.01, 1], "steps": 1000000}})", "space").grid();
   });
