@@ -9,6 +9,7 @@
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/data/dataset_table.h"
+#include "egc/data/generators.h"
 #include "egc/data/write_dataset.h"
 
 namespace egc::cli {
@@ -17,8 +18,11 @@ namespace fs = std::filesystem;
 
 std::string published_config(const std::string& dataset, const std::string& model) {
   const data::KnownDataset* known = data::find_known(dataset);
-  if (known == nullptr) return "";
-  const auto file = shared_file(fs::path("configs") / known->name / (model + ".json"));
+  std::string folder = known != nullptr ? known->name : data::is_generator(dataset) ? dataset : "";
+  if (folder == "mag") folder = "rmag";         // networks of all its types
+  if (dataset == kPapersOfMag) folder = "mag";  // of its papers alone
+  if (folder.empty()) return "";
+  const auto file = shared_file(fs::path("configs") / folder / (model + ".json"));
   return file ? file->string() : "";
 }
 

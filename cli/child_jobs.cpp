@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "cli/stop_signal.h"
+#include "egc/core/parallel.h"
 #include "egc/data/child_process.h"
 
 namespace egc::cli {
@@ -43,11 +45,23 @@ std::vector<int> run_jobs(const ChildJobs& jobs) {
     }
   };
   std::vector<std::thread> workers;
-  for (int64_t j = 0; j < std::min<int64_t>(jobs.at_once, std::ssize(jobs.commands)); ++j)
-    workers.emplace_back(work);
+  for (int64_t j = 0; j < std::min<int64_t>(jobs.at_once, std::ssize(jobs.commands)); ++j) try {
+      workers.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads: those that are there do the work
+      if (workers.empty()) throw;
+      break;
+    }
   for (std::thread& w : workers) w.join();
   if (error) std::rethrow_exception(error);
   return codes;
+}
+
+std::vector<std::string> child_arguments(const CommonOptions& common, int64_t threads) {
+  return {"--json", "--quiet", "--data-dir", common.data_dir, "--threads", std::to_string(threads)};
+}
+
+int64_t threads_of_child(int64_t at_once, int64_t jobs) {
+  return std::max<int64_t>(1, num_threads() / std::max<int64_t>(1, std::min(at_once, jobs)));
 }
 
 Error error_of_child(const std::string& what, int code) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/common.h"
 #include "egc/core/error.h"
 
 namespace egc::cli {
@@ -15,7 +16,7 @@ struct ChildJobs {
   std::vector<std::vector<std::string>> commands;  // what follows the program's name
   int64_t at_once = 1;
   const volatile std::sig_atomic_t* stop = nullptr;  // set: nothing more is begun
-  // Never two at a time. What they throw ends everything.
+  // Never two at a time. What they throw is thrown when the children that run have ended.
   std::function<void(size_t job, std::string_view line)> on_line;
   std::function<void(size_t job, int code)> on_end = [](size_t, int) {};
 };
@@ -23,6 +24,11 @@ struct ChildJobs {
 // The exit codes. kInterrupted: it was stopped, or not begun. Signals are passed on to the
 // children.
 std::vector<int> run_jobs(const ChildJobs& jobs);
+
+// What every child is told: JSON on stdout, the same data, its share of the threads.
+std::vector<std::string> child_arguments(const CommonOptions& common, int64_t threads);
+// Threads of each of `jobs` children, of which at most `at_once` run together.
+int64_t threads_of_child(int64_t at_once, int64_t jobs);
 
 // The error of a child that ended with a code, as an error of this program.
 Error error_of_child(const std::string& what, int code);

@@ -10,13 +10,6 @@ namespace egc::cli {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// MAG as the networks for one type of nodes see it.
-constexpr std::string_view kPapersOfMag = "mag-papers";
-
-}  // namespace
-
 std::optional<fs::path> dataset_directory(const std::string& name, const CommonOptions& common) {
   if (name == kPapersOfMag) return dataset_directory("mag", common);
   std::error_code ignored;  // a name that is no path at all is simply not there

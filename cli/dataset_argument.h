@@ -4,11 +4,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/common.h"
 #include "egc/data/dataset.h"
 
 namespace egc::cli {
+
+// MAG as the networks for one type of nodes see it.
+inline constexpr std::string_view kPapersOfMag = "mag-papers";
 
 // Where the dataset lies; nothing where it is generated. Throws kData, with what was looked for.
 std::optional<std::filesystem::path> dataset_directory(const std::string& name,

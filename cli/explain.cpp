@@ -50,7 +50,7 @@ void print_json(const ExplainResult& r) {
 
 void print_text(const ExplainResult& r) {
   fmt::print("shares of the output, mean over {} nodes, %\n", r.nodes);
-  fmt::print("  layer  {}   bases, heads\n", fmt::format("{:>9}", fmt::join(r.aggregators, " ")));
+  fmt::print("  layer  {} | bases | heads\n", fmt::join(r.aggregators, ", "));
   const auto percent = [](const std::vector<double>& shares) {
     std::string out;
     for (const double s : shares) out += fmt::format(" {:5.1f}", 100 * s);

@@ -10,6 +10,7 @@
 #include "cli/stop_signal.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
+#include "egc/core/parallel.h"
 #include "egc/core/text_file.h"
 #include "egc/reproduce/comparison.h"
 #include "egc/reproduce/render.h"
@@ -83,8 +84,11 @@ void write_page(const Table& table, const std::vector<reproduce::Group>& groups,
                 const ReproduceOptions& o, const CommonOptions& common) {
   const Table main = read_table(kMain);
   std::vector<reproduce::Group> scores;
-  if (table.measure == reproduce::Measure::kEpoch)
-    scores = compared(main, chosen_cells(main, {}), {}, o, common.seed);
+  if (table.measure == reproduce::Measure::kEpoch) {
+    ReproduceOptions all = o;
+    all.seeds.reset();
+    scores = compared(main, chosen_cells(main, {}), {}, all, common.seed);
+  }
   const fs::path dir = fs::path(o.out) / table.name;
   std::error_code error;
   fs::create_directories(dir, error);
@@ -99,12 +103,24 @@ void reproduce_table(Command c, const CommonOptions& common) {
     const size_t equals = use.find('=');
     check(equals != std::string::npos && equals > 0 && equals + 1 < use.size(),
           "--use takes DATASET=INSTEAD, got {}", use);
-    c.run.change.stand_ins[use.substr(0, equals)] = use.substr(equals + 1);
+    const std::string dataset = use.substr(0, equals);
+    check(std::any_of(table.cells.begin(), table.cells.end(),
+                      [&](const Cell& cell) { return cell.dataset == dataset; }),
+          "--use {}: the table {} has no dataset {}", use, table.name, dataset);
+    const fs::path instead(use.substr(equals + 1));
+    c.run.change.stand_ins[dataset] =
+        fs::exists(instead) ? fs::canonical(instead).string() : instead.string();
   }
+  c.run.change.threads = num_threads();
+  if (!c.show && !c.run.seeds) c.run.seeds = 1;
   const auto cells = chosen_cells(table, c.patterns);
   const auto missing = missing_datasets(table, cells, c.run, common);
   const auto* stop = watch_stop_signals();
   std::optional<Error> failure;
+  const bool nothing_can_run = std::all_of(cells.begin(), cells.end(), [&](const Cell* cell) {
+    return missing.contains(cell->dataset);
+  });
+  if (!c.show && nothing_can_run) failure = Error(ErrorKind::kData, missing.begin()->second);
   if (!c.show) try {
       if (!run_missing_cells(table, cells, missing, c.run, common, stop)) {
         fmt::print(stderr, "egc: interrupted; the same command goes on\n");
@@ -130,10 +146,11 @@ void add_reproduce(CLI::App& app, const CommonOptions& common) {
   CLI::App* c = app.add_subcommand("reproduce", "A table of the paper: runs it, shows both");
   c->add_option("table", o->table, "Which; without it, they are listed");
   c->add_option("--cell", o->patterns, "dataset/row, or a pattern such as 'zinc/*' (default: all)");
-  c->add_option("--seeds", o->run.seeds, "Trainings of a cell, with seeds from --seed on")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  c->add_option("--epochs", o->run.change.epochs, "At most, instead of the paper's schedule");
+  c->add_option("--seeds", o->run.seeds,
+                "Trainings of a cell, with seeds from --seed on (default: 1; with --show, all)")
+      ->check(CLI::Range(1, 10000));
+  c->add_option("--epochs", o->run.change.epochs, "At most, instead of the paper's schedule")
+      ->check(CLI::Range(1, 1 << 30));
   c->add_option("--use", o->use, "DATASET=INSTEAD: another dataset in the place of one");
   c->add_option("--jobs", o->run.jobs, "Trainings at a time; they share the threads")
       ->check(CLI::Range(1, 256))

@@ -8,13 +8,10 @@
 #include "cli/child_jobs.h"
 #include "cli/dataset_argument.h"
 #include "cli/shared_files.h"
-#include "cli/stop_signal.h"
 #include "cli/train_runs.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
-#include "egc/core/parallel.h"
-#include "egc/core/text_file.h"
 #include "egc/kernels/target.h"
 
 namespace egc::cli {
@@ -26,16 +23,6 @@ using reproduce::Cell;
 using reproduce::CellDirectory;
 using reproduce::Measure;
 using reproduce::Table;
-
-std::string dataset_of(const Cell& cell, const ReproduceOptions& o) {
-  const auto it = o.change.stand_ins.find(cell.dataset);
-  return it == o.change.stand_ins.end() ? cell.dataset : it->second;
-}
-
-Json read_json(const fs::path& path) {
-  return parse_json<Json>(read_text_file(path.string(), ErrorKind::kData), path.string(),
-                          ErrorKind::kData);
-}
 
 // One process, and the record that it will leave.
 struct Job {
@@ -54,10 +41,45 @@ class Jobs {
   }
 
   void add(const Cell& cell) {
+    try {
+      add_missing(cell);
+    } catch (const Error& e) {
+      keep(e);
+    }
+  }
+
+  // False where it was stopped. Throws the first failure of a cell, after all others.
+  bool run(const volatile std::sig_atomic_t* stop) {
+    ChildJobs children;
+    children.at_once = at_once_;
+    children.stop = stop;
+    threads_ = threads_of_child(at_once_, std::ssize(jobs_));
+    for (const Job& job : jobs_) {
+      children.commands.push_back(job.command);
+      for (const std::string& a : child_arguments(common_, threads_))
+        children.commands.back().push_back(a);
+    }
+    children.on_line = [&](size_t k, std::string_view line) { take_line(jobs_[k], line); };
+    children.on_end = [&](size_t k, int code) {
+      if (code == 0) return write_record(jobs_[k], children.commands[k]);
+      if (*stop == 0) keep(error_of_child(jobs_[k].what, code));
+    };
+    run_jobs(children);
+    if (*stop != 0) return false;
+    if (failure_) throw Error(*failure_);
+    return true;
+  }
+
+ private:
+  void keep(const Error& failure) {
+    if (!failure_) failure_ = failure;
+  }
+
+  void add_missing(const Cell& cell) {
     const CellDirectory dir(options_.out, table_, cell, options_.change);
     if (!cell.config.empty()) dir.write_config(config_of(cell));
     if (table_.measure == Measure::kTraining) {
-      for (int64_t k = 0; k < options_.seeds; ++k)
+      for (int64_t k = 0; k < options_.seeds.value_or(1); ++k)
         add_training(cell, dir, common_.seed + static_cast<uint64_t>(k));
       return;
     }
@@ -66,44 +88,19 @@ class Jobs {
     Job job{cell.name(), {}, dir.measured(), cell.config.empty() ? "" : dir.config()};
     if (table_.measure == Measure::kEpoch)
       job.command = {"bench",     "epoch",
-                     "--dataset", dataset_of(cell, options_),
+                     "--dataset", options_.change.dataset_of(cell),
                      "--config",  dir.config().string()};
     else
-      job.command = {"bench", "fusion", "--topology", cell.dataset};
+      job.command = {"bench", "fusion", "--topology", options_.change.dataset_of(cell)};
     job.command.insert(job.command.end(), {"--reps", std::to_string(options_.reps)});
     jobs_.push_back(std::move(job));
   }
 
-  // False where it was stopped.
-  bool run(const volatile std::sig_atomic_t* stop) {
-    ChildJobs children;
-    children.at_once = at_once_;
-    children.stop = stop;
-    const int64_t threads = std::max<int64_t>(1, num_threads() / at_once_);
-    for (const Job& job : jobs_) {
-      children.commands.push_back(job.command);
-      for (const std::string& argument :
-           {std::string("--json"), std::string("--quiet"), std::string("--data-dir"),
-            common_.data_dir, std::string("--threads"), std::to_string(threads)})
-        children.commands.back().push_back(argument);
-    }
-    children.on_line = [&](size_t k, std::string_view line) { take_line(jobs_[k], line); };
-    std::optional<Error> failure;
-    children.on_end = [&](size_t k, int code) {
-      if (code == 0) return write_record(jobs_[k], children.commands[k]);
-      if (code != kInterrupted && !failure) failure = error_of_child(jobs_[k].what, code);
-    };
-    const std::vector<int> codes = run_jobs(children);
-    if (*stop != 0) return false;
-    if (failure) throw Error(*failure);
-    return true;
-  }
-
- private:
   Json config_of(const Cell& cell) const {
     const auto file = shared_file("configs/" + cell.config + ".json");
     check(file.has_value(), "{}: there is no configuration {}", cell.name(), cell.config);
-    return reproduce::config_of(cell, read_json(*file), options_.change);
+    return reproduce::config_of(
+        table_, cell, read_json_file<Json>(file->string(), ErrorKind::kUsage), options_.change);
   }
 
   void add_training(const Cell& cell, const CellDirectory& dir, uint64_t seed) {
@@ -114,8 +111,10 @@ class Jobs {
     if (fs::exists(job.config))
       job.command = {"train", "--resume", run.string()};
     else
-      job.command = {"train",  dataset_of(cell, options_), "--config", dir.config().string(),
-                     "--seed", std::to_string(seed),       "--out",    run.string()};
+      job.command = {"train",    options_.change.dataset_of(cell),
+                     "--config", dir.config().string(),
+                     "--seed",   std::to_string(seed),
+                     "--out",    run.string()};
     jobs_.push_back(std::move(job));
   }
 
@@ -138,11 +137,15 @@ class Jobs {
 
   void write_record(const Job& job, const std::vector<std::string>& command) const {
     Json record = {
-        {"cell", job.what},         {"command", command},
-        {"version", EGC_VERSION},   {"instruction_set", kernels::available_targets().front()},
-        {"threads", num_threads()}, {"config", job.config.empty() ? Json() : read_json(job.config)},
+        {"cell", job.what},
+        {"command", command},
+        {"version", EGC_VERSION},
+        {"instruction_set", kernels::available_targets().front()},
+        {"threads", threads_},
+        {"config",
+         job.config.empty() ? Json() : read_json_file<Json>(job.config.string(), ErrorKind::kData)},
         {"result", job.result}};
-    write_whole_file(job.record, record.dump(2) + "\n");
+    write_whole_file(job.record, record.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     if (!common_.quiet) log_info("{}: done", job.what);
   }
 
@@ -150,6 +153,8 @@ class Jobs {
   const ReproduceOptions& options_;
   const CommonOptions& common_;
   int64_t at_once_ = 1;
+  int64_t threads_ = 1;  // of each
+  std::optional<Error> failure_;
   std::vector<Job> jobs_;
   std::set<fs::path> measured_;  // benchmarks that fill several cells
 };
@@ -161,12 +166,15 @@ std::map<std::string, std::string> missing_datasets(const Table& table,
                                                     const ReproduceOptions& options,
                                                     const CommonOptions& common) {
   std::map<std::string, std::string> out;
-  if (table.measure == Measure::kFusion) return out;  // topologies are generated
-  for (const Cell* cell : cells) try {
-      dataset_directory(dataset_of(*cell, options), common);
+  if (table.measure == Measure::kFusion) return out;  // topologies are made
+  for (const Cell* cell : cells) {
+    try {
+      dataset_directory(options.change.dataset_of(*cell), common);
     } catch (const Error& e) {
+      if (options.change.stand_ins.contains(cell->dataset)) throw;  // somebody named it
       out[cell->dataset] = e.what();
     }
+  }
   return out;
 }
 

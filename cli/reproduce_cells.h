@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,14 @@ namespace egc::cli {
 
 struct ReproduceOptions {
   std::string out = "reproduce";
-  int64_t seeds = 1;
+  std::optional<int64_t> seeds;  // 1 where something is run, all where it is shown
   int64_t jobs = 1;
   int64_t reps = 5;  // of benchmarks
   reproduce::Override change;
 };
 
-// Why cells of a dataset cannot be run here; nothing for those that can.
+// Why cells of a dataset cannot be run here; nothing for those that can. Throws where a stand-in is
+// not there.
 std::map<std::string, std::string> missing_datasets(
     const reproduce::Table& table, const std::vector<const reproduce::Cell*>& cells,
     const ReproduceOptions& options, const CommonOptions& common);

@@ -4,17 +4,19 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "cli/spell.h"
 #include "cli/train_runs.h"
+#include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
-#include "egc/core/text_file.h"
 #include "egc/report/html.h"
 
 namespace egc::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::string spell(const Trial& t, double value) {
@@ -47,20 +49,44 @@ Json base_config(const SearchOptions& o) {
       o.config.empty() ? published_config(o.trials.dataset, o.model) : o.config;
   check(!file.empty(), "the paper has no configuration of {} for {}; --config gives one", o.model,
         o.trials.dataset);
-  Json config = parse_json<Json>(read_text_file(file, ErrorKind::kUsage), file, ErrorKind::kUsage);
-  check(config.is_object() && config.value("model", Json()).is_object(),
-        "{}: is no configuration: \"model\" is missing", file);
+  Json config = read_json_file<Json>(file, ErrorKind::kUsage);
+  const auto is_object = [&](const char* key) {
+    return config.find(key) != config.end() && config[key].is_object();
+  };
+  check(config.is_object() && is_object("model"), "{}: is no configuration: \"model\" is missing",
+        file);
+  check(is_object("train") || !config.contains("train"), "{}: \"train\" must be an object", file);
   config.erase("about");  // of a run's own
-  config.erase("seed");
+  const fs::path path(o.trials.dataset);
+  std::error_code ignored;
+  config["dataset"] = fs::exists(path, ignored) ? fs::canonical(path).string() : o.trials.dataset;
   if (o.epochs) config["train"]["epochs"] = *o.epochs;
+  if (!config["train"].contains("epochs")) config["train"]["epochs"] = 200;
+  check(config["train"]["epochs"].is_number_integer() && config["train"]["epochs"] >= 1,
+        "{}: \"epochs\" must be a whole number from 1 on", file);
   return config;
 }
 
-int64_t most_epochs(const Json& config) {
-  constexpr int64_t kDefault = 200;  // TrainConfig's
-  const auto train = config.find("train");
-  if (train == config.end() || !train->is_object()) return kDefault;
-  return train->value("epochs", kDefault);
+int64_t most_epochs(const Json& config) { return config.at("train").at("epochs").get<int64_t>(); }
+
+void claim_directory(const SearchOptions& o, Json plan, uint64_t seed) {
+  plan.update({{"method", o.method},
+               {"seed", seed},
+               {"first_epochs", o.first_epochs},
+               {"factor", o.factor}});
+  const fs::path out(o.trials.out);
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", out.string(), error.message());
+  const fs::path file = out / "search.json";
+  if (!fs::exists(file)) return write_whole_file(file, plan.dump(2) + "\n");
+  check(read_json_file<Json>(file.string(), ErrorKind::kData) == plan,
+        "{}: another search was begun there, see search.json; choose another --out", out.string());
+}
+
+void check_found(const Trial& best) {
+  if (std::isnan(best.valid))
+    fail(ErrorKind::kVerification, "no trial has a score: the loss of each became no number");
 }
 
 void print_trials(const std::vector<Trial>& trials, const CommonOptions& common) {

@@ -22,7 +22,13 @@ struct SearchOptions {
 // The options that both have, and the configuration that they give.
 void add_search_options(CLI::App& command, SearchOptions& options);
 nlohmann::ordered_json base_config(const SearchOptions& options);
+// The most epochs of a training of that configuration.
 int64_t most_epochs(const nlohmann::ordered_json& config);
+// A directory belongs to one search: throws kUsage where another was begun there. `plan` is what
+// makes it another.
+void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan, uint64_t seed);
+// Throws kVerification where no trial has a score.
+void check_found(const Trial& best);
 
 // Trials as lines for people or programs.
 void print_trials(const std::vector<Trial>& trials, const CommonOptions& common);

@@ -67,7 +67,17 @@ class AggregatorSearch {
         stop_(watch_stop_signals()),
         base_(base_config(options)),
         epochs_(most_epochs(base_)) {
-    by_hand_ = base_["model"].value("aggregators", Names());
+    const Json given = base_["model"].value("aggregators", Json::array());
+    check(given.is_array() && std::all_of(given.begin(), given.end(),
+                                          [](const Json& name) { return name.is_string(); }),
+          "\"aggregators\" of the configuration must be a list of names");
+    by_hand_ = given.get<Names>();
+    claim_directory(o_,
+                    {{"aggregators", base_},
+                     {"choose", o_.choose},
+                     {"gate_epochs", o_.gate_epochs},
+                     {"strength", o_.strength}},
+                    common.seed);
   }
 
   void run() {
@@ -98,9 +108,10 @@ class AggregatorSearch {
     for (const Names& set : search::subsets(all_aggregators(), static_cast<size_t>(o_.choose)))
       trials.push_back(trial_of(fmt::format("{}", fmt::join(set, "-")), base_, set, common_.seed));
     auto rungs = search::halving_rungs(trials.size(), o_.first_epochs, epochs_, o_.factor);
-    // What is left for the end is trained with all seeds instead.
-    if (rungs.size() > 1) rungs.pop_back();
+    // The last one is trained with all seeds instead.
+    while (rungs.size() > 1 && rungs.back().trials == 1) rungs.pop_back();
     const auto ranked = run_rungs(trials, rungs, o_.trials, common_, stop_);
+    check_found(ranked.front());
     Choice out;
     out.aggregators = ranked.front().config.at("model").at("aggregators").get<Names>();
     for (const Trial& t : ranked) out.epochs += t.epochs;
@@ -114,6 +125,7 @@ class AggregatorSearch {
     all.config["train"]["aggregator_sparsity"] = o_.strength;
     all.config["train"]["epochs"] = o_.gate_epochs;
     const auto trained = run_rungs({all}, {{o_.gate_epochs, 1, true}}, o_.trials, common_, stop_);
+    check_found(trained.front());
     const auto shares = shares_of(fs::path(o_.trials.out) / all.name / "run");
     Choice out;
     out.epochs = trained.front().epochs;
@@ -137,8 +149,9 @@ class AggregatorSearch {
     std::vector<std::pair<std::string, double>> out;
     ChildJobs jobs;
     jobs.stop = stop_;
-    jobs.commands = {{"explain", run.string(), o_.trials.dataset, "--part", "valid", "--json",
-                      "--quiet", "--data-dir", common_.data_dir}};
+    jobs.commands = {{"explain", run.string(), o_.trials.dataset, "--part", "valid"}};
+    for (const std::string& a : child_arguments(common_, threads_of_child(1, 1)))
+      jobs.commands.back().push_back(a);
     jobs.on_line = [&](size_t, std::string_view line) {
       const Json json = parse_json<Json>(line, "egc explain", ErrorKind::kSystem);
       if (!json.contains("summary")) return;

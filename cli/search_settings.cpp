@@ -44,10 +44,14 @@ std::vector<Trial> make_trials(const Options& o, const Json& base, uint64_t seed
 void run(const Options& o, const CommonOptions& common) {
   const Json base = base_config(o);
   const auto trials = make_trials(o, base, common.seed);
+  Json plan = {{"settings", Json::array()}};
+  for (const Trial& t : trials) plan["settings"].push_back(t.config);
+  claim_directory(o, std::move(plan), common.seed);
   const int64_t epochs = most_epochs(base);
   const auto rungs = search::halving_rungs(
       trials.size(), o.method == "halving" ? o.first_epochs : epochs, epochs, o.factor);
   const auto ranked = run_rungs(trials, rungs, o.trials, common, watch_stop_signals());
+  check_found(ranked.front());
   const fs::path out(o.trials.out);
   write_whole_file(out / "best.json", ranked.front().config.dump(2) + "\n");
   write_whole_file(

@@ -6,24 +6,16 @@
 #include <filesystem>
 
 #include "cli/child_jobs.h"
-#include "cli/stop_signal.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
-#include "egc/core/parallel.h"
-#include "egc/core/text_file.h"
 
 namespace egc::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-Json read_json(const fs::path& path) {
-  return parse_json<Json>(read_text_file(path.string(), ErrorKind::kData), path.string(),
-                          ErrorKind::kData);
-}
 
 class Directory {
  public:
@@ -38,7 +30,7 @@ class Directory {
     fs::create_directories(path_, error);
     if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", path_.string(), error.message());
     if (!fs::exists(this->config())) return write_whole_file(this->config(), config.dump(2) + "\n");
-    check(read_json(this->config()) == config,
+    check(read_json_file<Json>(this->config().string(), ErrorKind::kData) == config,
           "{}: was begun with another configuration; choose another --out", path_.string());
   }
 
@@ -52,7 +44,7 @@ double number(const Json& json, const char* key) {
 }
 
 void take_record(Trial& trial, const fs::path& path) {
-  const Json record = read_json(path);
+  const Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
   check_data(record.is_object() && record.value("metric", Json()).is_string() &&
                  record.value("epochs", Json()).is_number_integer(),
              "{}: is no record of a trial", path.string());
@@ -73,11 +65,8 @@ std::vector<std::string> command_of(const TrialOptions& o, const CommonOptions& 
            "--config", dir.config().string(),
            "--seed",   std::to_string(trial.seed),
            "--out",    dir.run().string()};
-  for (const std::string& argument :
-       {std::string("--json"), std::string("--quiet"), std::string("--data-dir"), common.data_dir,
-        std::string("--threads"), std::to_string(threads), std::string("--until"),
-        std::to_string(until)})
-    out.push_back(argument);
+  out.insert(out.end(), {"--until", std::to_string(until)});
+  for (const std::string& a : child_arguments(common, threads)) out.push_back(a);
   return out;
 }
 
@@ -87,23 +76,24 @@ void train_all(std::vector<Trial>& trials, const search::Rung& rung, const Trial
   ChildJobs jobs;
   jobs.at_once = o.jobs;
   jobs.stop = stop;
-  const int64_t threads = std::max<int64_t>(1, num_threads() / o.jobs);
   std::vector<Trial*> missing;
-  for (Trial& trial : trials) {
-    if (fs::exists(Directory(o, trial).after(epochs))) continue;
-    missing.push_back(&trial);
-    jobs.commands.push_back(command_of(o, common, trial, rung.is_whole ? 0 : epochs, threads));
-  }
+  for (Trial& trial : trials)
+    if (!fs::exists(Directory(o, trial).after(epochs))) missing.push_back(&trial);
+  const int64_t threads = threads_of_child(o.jobs, std::ssize(missing));
+  for (const Trial* trial : missing)
+    jobs.commands.push_back(command_of(o, common, *trial, rung.is_whole ? 0 : epochs, threads));
   std::vector<std::string> outcomes(missing.size());
+  std::vector<int64_t> epochs_seen(missing.size(), 0);
   jobs.on_line = [&](size_t k, std::string_view line) {
     const Json json = parse_json<Json>(line, missing[k]->name, ErrorKind::kSystem);
     if (json.contains("best_epoch")) outcomes[k] = json.dump();
+    if (json.contains("epoch")) epochs_seen[k] = json.at("epoch").get<int64_t>();
   };
   jobs.on_end = [&](size_t k, int code) {
-    if (code == kInterrupted) return;
+    if (*stop != 0 && code != 0) return;
     if (code == static_cast<int>(ErrorKind::kVerification)) {
       // Its loss became no number: the settings are bad, which is a result.
-      outcomes[k] = Json{{"metric", ""}, {"epochs", 0}, {"valid", nullptr}}.dump();
+      outcomes[k] = Json{{"metric", ""}, {"epochs", epochs_seen[k]}, {"valid", nullptr}}.dump();
     } else if (code != 0) {
       throw error_of_child(missing[k]->name + ": training", code);
     }
@@ -121,7 +111,10 @@ void train_all(std::vector<Trial>& trials, const search::Rung& rung, const Trial
 std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
                              const TrialOptions& options, const CommonOptions& common,
                              const volatile std::sig_atomic_t* stop) {
-  for (const Trial& trial : trials) Directory(options, trial).write_config(trial.config);
+  for (Trial& trial : trials) {
+    trial.config["seed"] = trial.seed;
+    Directory(options, trial).write_config(trial.config);
+  }
   std::vector<Trial> alive = std::move(trials);
   std::vector<Trial> ranked;  // those that were left behind, the latest first
   for (size_t r = 0; r < rungs.size(); ++r) {

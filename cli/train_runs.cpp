@@ -111,12 +111,13 @@ std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs, co
   jobs.at_once = std::min<int64_t>(o.jobs, std::ssize(runs));
   jobs.stop = stop;
   jobs.on_line = [&](size_t k, std::string_view line) { take_line(line, common, outcomes[k]); };
-  const int64_t threads = std::max<int64_t>(1, num_threads() / jobs.at_once);
-  for (const std::string& run : runs)
-    jobs.commands.push_back({"train", "--resume", run, "--json", "--quiet", "--data-dir",
-                             common.data_dir, "--threads", std::to_string(threads),
-                             "--checkpoint-every", std::to_string(o.checkpoint_every), "--until",
+  const int64_t threads = threads_of_child(o.jobs, std::ssize(runs));
+  for (const std::string& run : runs) {
+    jobs.commands.push_back({"train", "--resume", run, "--checkpoint-every",
+                             std::to_string(o.checkpoint_every), "--until",
                              std::to_string(o.until)});
+    for (const std::string& a : child_arguments(common, threads)) jobs.commands.back().push_back(a);
+  }
   const std::vector<int> codes = run_jobs(jobs);
   for (size_t k = 0; k < runs.size(); ++k) {
     outcomes[k].interrupted = codes[k] == kInterrupted;

@@ -78,7 +78,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
 void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs) {
   train::RunConfig config = resolve_config(dataset, flags);
-  train::check_watch(config.train, dataset.info);
+  train::check_training(config, dataset.info);
   try {
     (void)nlohmann::json(config.dataset).dump();
   } catch (const nlohmann::json::exception&) {

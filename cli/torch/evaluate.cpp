@@ -3,7 +3,6 @@
 #include "cli/torch/module.h"
 #include "egc/core/error.h"
 #include "egc/train/predictor.h"
-#include "egc/train/run_config.h"
 
 namespace egc::cli {
 
@@ -11,14 +10,7 @@ EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset
                           const std::string& part, int64_t batch) {
   train::Predictor predictor(model);
   predictor.check_input(dataset);
-  train::TrainConfig trained;
-  if (const auto it = predictor.notes().find("train"); it != predictor.notes().end()) {
-    try {
-      trained = train::parse_train_config(it->second, model + ": train");
-    } catch (const Error& e) {
-      fail(ErrorKind::kModel, "{}", e.what());
-    }
-  }
+  const train::TrainConfig trained = predictor.training();
   const train::TaskData data(dataset, trained.split, predictor.vocabulary());
   const auto predictions = train::predict_part(predictor.network(), data, train::parts().at(part),
                                                batch > 0 ? batch : trained.batch);

@@ -56,8 +56,10 @@ class Explainer {
   train::Predictor& model() { return model_; }
 
   void take(const train::BatchTensors& batch) {
-    const auto layers = models::explain(model_.network(), batch.input);
+    auto layers = models::explain(model_.network(), batch.input);
     if (result_.layers.empty()) begin(layers);
+    rows_ = rows_of(batch);
+    for (LayerTerms& layer : layers) layer.norms = layer.norms.index_select(0, rows_);
     for (size_t k = 0; k < layers.size(); ++k) {
       const at::Tensor shares[] = {shares_along(layers[k].norms, 2),
                                    shares_along(layers[k].norms, 3),
@@ -68,7 +70,7 @@ class Explainer {
       add(sums.heads, column_sums(shares[2]));
       if (!options_.out.empty()) add_rows(batch, k, at::cat({shares[0], shares[1], shares[2]}, 1));
     }
-    result_.nodes += batch.input.graph.num_targets();
+    result_.nodes += rows_.size(0);
     graphs_ += std::max<int64_t>(1, std::ssize(batch.input.first_node) - 1);
   }
 
@@ -91,7 +93,7 @@ class Explainer {
       };
       picture.places.emplace_back(place(1), place(2));
       for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
-        if (in.graph.sources()[e] < i) picture.edges.emplace_back(in.graph.sources()[e], i);
+        if (in.graph.sources()[e] != i) picture.edges.emplace_back(in.graph.sources()[e], i);
     }
     pictures_ += fmt::format("<h2>Graph {}</h2>\n<div class=\"charts\">\n", drawn_++);
     for (size_t k = 0; k < layers.size(); ++k) {
@@ -137,15 +139,25 @@ class Explainer {
     csv_ += "\n";
   }
 
+  // Nodes that count: all, or of one large graph those of the part.
+  at::Tensor rows_of(const train::BatchTensors& batch) const {
+    if (options_.part.empty() || !batch.ids.empty())
+      return at::arange(batch.input.graph.num_targets(), at::kLong);
+    return (batch.target >= 0).nonzero().view({-1});
+  }
+
   void add_rows(const train::BatchTensors& batch, size_t layer, const at::Tensor& shares) {
     const auto& first = batch.input.first_node;
-    const auto rows = shares.accessor<double, 2>();
-    int64_t graph = 0;
-    for (int64_t i = 0; i < rows.size(0); ++i) {
-      while (graph + 2 < std::ssize(first) && i >= first[static_cast<size_t>(graph) + 1]) ++graph;
-      const int64_t start = first.empty() ? 0 : first[static_cast<size_t>(graph)];
-      csv_ += fmt::format("{},{},{}", graphs_ + graph, i - start, layer + 1);
-      for (int64_t k = 0; k < rows.size(1); ++k) csv_ += fmt::format(",{:.6g}", rows[i][k]);
+    const auto values = shares.accessor<double, 2>();
+    size_t graph = 0;
+    for (int64_t row = 0; row < values.size(0); ++row) {
+      const int64_t i = rows_.data_ptr<int64_t>()[row];
+      while (graph + 2 < first.size() && i >= first[graph + 1]) ++graph;
+      const int64_t id = graph < batch.ids.size() && !options_.part.empty()
+                             ? batch.ids[graph]
+                             : graphs_ + static_cast<int64_t>(graph);
+      csv_ += fmt::format("{},{},{}", id, i - (first.empty() ? 0 : first[graph]), layer + 1);
+      for (int64_t k = 0; k < values.size(1); ++k) csv_ += fmt::format(",{:.6g}", values[row][k]);
       csv_ += "\n";
     }
   }
@@ -195,6 +207,7 @@ class Explainer {
   const ExplainOptions& options_;
   train::Predictor model_;
   ExplainResult result_;
+  at::Tensor rows_;  // of the batch at hand
   std::string csv_;
   std::string pictures_;
   int64_t graphs_ = 0;
@@ -213,7 +226,8 @@ ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
     explainer.model().check_input(chunk->dataset);
     const auto& vocabulary = explainer.model().vocabulary();
     std::optional<train::TaskData> data;
-    if (!options.part.empty()) data.emplace(chunk->dataset, "", vocabulary);
+    if (!options.part.empty())
+      data.emplace(chunk->dataset, explainer.model().training().split, vocabulary);
     const auto batches = [&](int64_t batch) {
       return data ? data->in_order(train::parts().at(options.part), batch)
                   : train::all_batches(chunk->dataset, vocabulary, batch);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "egc/core/error.h"
+#include "egc/core/text_file.h"
 
 namespace egc {
 
@@ -76,6 +77,11 @@ Json parse_json(std::string_view text, const std::string& where, ErrorKind kind)
   } catch (const typename Json::exception& e) {
     fail(kind, "{}: is not valid JSON: {}", where, e.what());
   }
+}
+
+template <class Json>
+Json read_json_file(const std::string& path, ErrorKind kind) {
+  return parse_json<Json>(read_text_file(path, kind), path, kind);
 }
 
 }  // namespace egc

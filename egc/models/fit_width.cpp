@@ -6,6 +6,7 @@
 #include "egc/core/error.h"
 #include "egc/models/keep_generator.h"
 #include "egc/models/network.h"
+#include "egc/nn/conv.h"
 
 namespace egc::models {
 namespace {
@@ -39,7 +40,10 @@ int64_t step_of(ModelConfig& config) {
 }  // namespace
 
 int64_t fit_width(ModelConfig config, int64_t parameters) {
-  check(parameters >= 1, "a network has at least one parameter, got {}", parameters);
+  constexpr int64_t kMost = int64_t{1} << 33;  // networks are made to be counted
+  check(parameters >= 1 && parameters <= kMost, "a network has from 1 to {} parameters, got {}",
+        kMost, parameters);
+  if (!config.mean_log_degree) config.mean_log_degree = 1;  // changes no size
   const KeepGenerator keep;
   const int64_t step = step_of(config);
   const auto size = [&](int64_t steps) { return count(config, steps * step); };
@@ -47,7 +51,14 @@ int64_t fit_width(ModelConfig config, int64_t parameters) {
   // it and the next.
   int64_t low = 0;
   int64_t high = 1;
-  while (size(high).value_or(0) <= parameters) {
+  for (int64_t before = 0;;) {
+    const auto here = size(high);
+    const bool too_narrow = !here && before == 0;
+    check(too_narrow ? high * step < nn::kMostChannels : here && *here > before,
+          "no width gives the network {} parameters; the largest that was tried has {}", parameters,
+          before);
+    if (here && *here > parameters) break;
+    before = here.value_or(0);
     low = high;
     high *= 2;
   }

@@ -1,9 +1,12 @@
 #include "egc/reproduce/records.h"
 
+#include <fnmatch.h>
+
+#include <set>
+
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
-#include "egc/core/text_file.h"
 
 namespace egc::reproduce {
 namespace {
@@ -11,42 +14,35 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-Json read_json(const fs::path& path) {
-  return parse_json<Json>(read_text_file(path.string(), ErrorKind::kData), path.string(),
-                          ErrorKind::kData);
-}
-
 // Names of stand-ins may be paths.
 std::string as_folder(const std::string& dataset) {
-  fs::path path(dataset);
-  if (!path.has_filename()) path = path.parent_path();
-  return path.filename().string();
+  const fs::path path = fs::absolute(dataset).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
 }  // namespace
 
 CellDirectory::CellDirectory(const fs::path& out, const Table& table, const Cell& cell,
-                             const Override& change) {
-  const auto stand_in = change.stand_ins.find(cell.dataset);
-  const std::string dataset =
-      stand_in == change.stand_ins.end() ? cell.dataset : as_folder(stand_in->second);
+                             const Override& change)
+    : dataset_(change.dataset_of(cell)) {
+  const std::string dataset = as_folder(dataset_);
   switch (table.measure) {
     case Measure::kTraining:
       path_ = out / dataset /
               (change.epochs ? fmt::format("{}-{}-epochs", cell.row, *change.epochs) : cell.row);
       break;
     case Measure::kEpoch:
-      path_ = out / dataset / (cell.row + "-epoch-time");
+      path_ = out / dataset / fmt::format("{}-epoch-time-{}-threads", cell.row, change.threads);
       break;
     case Measure::kFusion:
-      path_ = out / dataset / "fusion";
+      path_ = out / dataset / fmt::format("fusion-{}-threads", change.threads);
       break;
   }
 }
 
 void CellDirectory::write_config(const Json& config) const {
   if (fs::exists(this->config())) {
-    check(read_json(this->config()) == config,
+    check(read_json_file<Json>(this->config().string(), ErrorKind::kData) == config,
           "{}: was begun with another configuration; move it away, or choose another --out",
           path_.string());
     return;
@@ -57,19 +53,30 @@ void CellDirectory::write_config(const Json& config) const {
   write_whole_file(this->config(), config.dump(2) + "\n");
 }
 
-Json config_of(const Cell& cell, const Json& file, const Override& change) {
+void CellDirectory::check_dataset() const {
+  if (!fs::exists(config())) return;
+  const Json config = read_json_file<Json>(this->config().string(), ErrorKind::kData);
+  const auto it = config.find("dataset");
+  check(it == config.end() || *it == dataset_, "{}: was run on {}, not on {}; choose another --out",
+        path_.string(), it == config.end() ? "" : it->dump(), dataset_);
+}
+
+Json config_of(const Table& table, const Cell& cell, const Json& file, const Override& change) {
   Json config = file;
   if (!cell.change.is_null()) config.merge_patch(cell.change);
-  if (change.epochs) config["train"]["epochs"] = *change.epochs;
+  config["dataset"] = change.dataset_of(cell);
+  if (change.epochs && table.measure == Measure::kTraining)
+    config["train"]["epochs"] = *change.epochs;
   return config;
 }
 
 std::vector<Json> results_of(const CellDirectory& dir, const Table& table, const Cell& cell,
-                             uint64_t first_seed, int64_t seeds) {
+                             uint64_t first_seed, std::optional<int64_t> seeds) {
+  dir.check_dataset();
   std::vector<Json> out;
   const auto add = [&](const fs::path& path) {
     if (!fs::exists(path)) return;
-    const Json record = read_json(path);
+    const Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
     const auto result = record.find("result");
     check_data(result != record.end() && result->is_object(), "{}: is no record of a cell",
                path.string());
@@ -80,9 +87,16 @@ std::vector<Json> results_of(const CellDirectory& dir, const Table& table, const
   };
   if (table.measure != Measure::kTraining) {
     add(dir.measured());
-    return out;
+  } else if (seeds) {
+    for (int64_t k = 0; k < *seeds; ++k) add(dir.record(first_seed + static_cast<uint64_t>(k)));
+  } else {
+    std::set<fs::path> records;  // in an order that does not depend on the file system
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(dir.path(), none))
+      if (fnmatch("seed-*.json", entry.path().filename().c_str(), 0) == 0)
+        records.insert(entry.path());
+    for (const fs::path& record : records) add(record);
   }
-  for (int64_t k = 0; k < seeds; ++k) add(dir.record(first_seed + static_cast<uint64_t>(k)));
   return out;
 }
 

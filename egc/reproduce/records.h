@@ -4,7 +4,7 @@
 //   OUT/<dataset>/<row>/config.json      what is run
 //   OUT/<dataset>/<row>/seed-0/          a run of `egc train`
 //   OUT/<dataset>/<row>/seed-0.json      its record, written when it has ended
-//   OUT/<dataset>/<row>/measured.json    the record of a benchmark
+//   OUT/<dataset>/<row>-epoch-time-<threads>-threads/measured.json    the record of a benchmark
 #pragma once
 
 #include <filesystem>
@@ -22,8 +22,14 @@ namespace egc::reproduce {
 // Settings of the whole command that make a cell another one; they become part of its directory's
 // name.
 struct Override {
-  std::optional<int64_t> epochs;
+  std::optional<int64_t> epochs;                 // of trainings
+  int threads = 1;                               // of benchmarks
   std::map<std::string, std::string> stand_ins;  // datasets of tables and what is taken for them
+
+  const std::string& dataset_of(const Cell& cell) const {
+    const auto it = stand_ins.find(cell.dataset);
+    return it == stand_ins.end() ? cell.dataset : it->second;
+  }
 };
 
 class CellDirectory {
@@ -41,18 +47,21 @@ class CellDirectory {
 
   // Writes it; refuses to where another one is there.
   void write_config(const nlohmann::ordered_json& config) const;
+  // Throws kUsage where it was filled with another dataset of the same name.
+  void check_dataset() const;
 
  private:
   std::filesystem::path path_;
+  std::string dataset_;
 };
 
-// The configuration of a cell: the file's, changed.
-nlohmann::ordered_json config_of(const Cell& cell, const nlohmann::ordered_json& file,
-                                 const Override& change);
+// The configuration of a cell: the file's, changed, with the dataset that is meant.
+nlohmann::ordered_json config_of(const Table& table, const Cell& cell,
+                                 const nlohmann::ordered_json& file, const Override& change);
 
-// The results of a cell's records that are there, of the seeds from `first_seed` on.
+// The results of a cell's records that are there: of `seeds` seeds from `first_seed` on, or of all.
 std::vector<nlohmann::ordered_json> results_of(const CellDirectory& dir, const Table& table,
                                                const Cell& cell, uint64_t first_seed,
-                                               int64_t seeds);
+                                               std::optional<int64_t> seeds);
 
 }  // namespace egc::reproduce

@@ -16,6 +16,11 @@ void put(Json& patch, const std::string& name, const Json& value) {
   patch[name.substr(0, dot)][name.substr(dot + 1)] = value;
 }
 
+bool is_whole_range(double low, double high) {
+  constexpr double kMost = 1e9;
+  return low == std::floor(low) && high == std::floor(high) && low >= -kMost && high <= kMost;
+}
+
 }  // namespace
 
 Space Space::parse(const std::string& text, const std::string& where) {
@@ -52,10 +57,10 @@ Space Space::parse(const std::string& text, const std::string& where) {
         s.high = of[1].get<double>();
       }
     check(good && has_range && s.low <= s.high && std::isfinite(s.low) && std::isfinite(s.high) &&
-              (!s.log || s.low > 0),
+              (!s.log || s.low > 0) && (!s.whole || is_whole_range(s.low, s.high)),
           "{}: \"{}\" must be a list, or {{\"uniform\" or \"log\" or \"whole\": [low, high]}} with "
           "low "
-          "not above high (and above 0 for log), and \"steps\" for a grid",
+          "not above high (and above 0 for log, whole numbers for whole), and \"steps\" for a grid",
           where, name);
     out.settings_.push_back(std::move(s));
   }
@@ -74,9 +79,8 @@ Json Space::sample(Rng& rng) const {
     if (!s.choices.empty()) {
       put(patch, s.name, s.choices[rng.below(static_cast<uint32_t>(s.choices.size()))]);
     } else if (s.whole) {
-      const auto low = static_cast<int64_t>(std::ceil(s.low));
-      const auto count = static_cast<int64_t>(std::floor(s.high)) - low + 1;
-      put(patch, s.name, low + (count > 0 ? rng.below(static_cast<uint32_t>(count)) : 0));
+      const auto low = static_cast<int64_t>(s.low);
+      put(patch, s.name, low + rng.below(static_cast<uint32_t>(s.high - s.low + 1)));
     } else {
       put(patch, s.name, value_at(s, rng.uniform()));
     }
@@ -91,9 +95,13 @@ std::vector<Json> Space::grid() const {
     std::vector<Json> values = s.choices;
     if (values.empty()) {
       check(s.steps >= 1, "\"{}\" needs \"steps\" for a grid", s.name);
-      for (int64_t k = 0; k < s.steps; ++k)
-        values.push_back(value_at(
-            s, s.steps == 1 ? 0.5 : static_cast<double>(k) / static_cast<double>(s.steps - 1)));
+      check(static_cast<uint64_t>(s.steps) <= kMost, "the grid has more than {} points", kMost);
+      for (int64_t k = 0; k < s.steps; ++k) {
+        const double share =
+            s.steps == 1 ? 0.5 : static_cast<double>(k) / static_cast<double>(s.steps - 1);
+        const Json value = value_at(s, share);
+        if (values.empty() || values.back() != value) values.push_back(value);
+      }
     }
     check(out.size() * values.size() <= kMost, "the grid has more than {} points", kMost);
     std::vector<Json> next;

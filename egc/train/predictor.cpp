@@ -74,6 +74,16 @@ Predictor::Predictor(const std::filesystem::path& path) {
          tasks().name_of(info_.task), outputs, tasks().name_of(config().task), config().outputs);
 }
 
+TrainConfig Predictor::training() const {
+  const auto it = notes_.find("train");
+  if (it == notes_.end()) return {};
+  try {
+    return parse_train_config(it->second, "the model's metadata: train");
+  } catch (const Error& e) {
+    fail(ErrorKind::kModel, "{}", e.what());
+  }
+}
+
 void Predictor::check_input(const data::Dataset& dataset) const {
   try {
     check_fits(config(), dataset);

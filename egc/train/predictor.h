@@ -9,6 +9,7 @@
 #include "egc/data/dataset.h"
 #include "egc/data/target_vocabulary.h"
 #include "egc/models/model_file.h"
+#include "egc/train/run_config.h"
 
 namespace egc::train {
 
@@ -32,6 +33,8 @@ class Predictor {
   const data::DatasetInfo& trained_on() const { return info_; }
   const data::TargetVocabulary& vocabulary() const { return vocabulary_; }
   models::Network& network() { return *network_; }
+  // How it was trained; the defaults where the model does not tell.
+  TrainConfig training() const;
 
   // Throws kData with what was expected and found unless the dataset fits.
   void check_input(const data::Dataset& dataset) const;

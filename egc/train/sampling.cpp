@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "egc/core/error.h"
 #include "egc/graph/subgraph.h"
 
 namespace egc::train {
@@ -31,11 +30,7 @@ void drop_nodes(BatchTensors& batch, double p, bool nodes_have_labels, Rng& rng)
 
 BatchTensors sample(BatchTensors batch, const TrainConfig& config, Task task, Rng rng) {
   models::ModelInput& in = batch.input;
-  if (config.drop_nodes > 0) {
-    check(task != Task::kNodeClassificationHetero,
-          "drop_nodes is for graphs with one type of nodes");
-    drop_nodes(batch, config.drop_nodes, labels_nodes(task), rng);
-  }
+  if (config.drop_nodes > 0) drop_nodes(batch, config.drop_nodes, labels_nodes(task), rng);
   if (config.drop_edges > 0) {
     if (task == Task::kNodeClassificationHetero)
       for (Csr& relation : in.hetero.relations)

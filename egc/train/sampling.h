@@ -8,7 +8,7 @@
 
 namespace egc::train {
 
-// The batch itself where the configuration drops nothing.
+// The batch itself where the configuration drops nothing. Nodes of several types cannot be dropped.
 BatchTensors sample(BatchTensors batch, const TrainConfig& config, Task task, Rng rng);
 
 }  // namespace egc::train

@@ -39,16 +39,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-void check_watch(const TrainConfig& config, const data::DatasetInfo& info) {
+void check_training(const RunConfig& run, const data::DatasetInfo& info) {
+  const TrainConfig& config = run.train;
   const std::string_view metric = data::metrics().name_of(info.metric);
   check(config.watch.empty() || config.watch == "loss" || config.watch == metric,
         "watch must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name,
         config.watch);
+  check(config.drop_nodes == 0 || info.task != Task::kNodeClassificationHetero,
+        "drop_nodes is for graphs with one type of nodes");
+  check(config.aggregator_sparsity == 0 || run.model.model.starts_with("egc"),
+        "aggregator_sparsity is for networks of EGC layers, got {}", run.model.model);
 }
 
 Trainer::Trainer(const TaskData& data, const RunConfig& config) : data_(data), config_(config) {
   check_config(config.train);
-  check_watch(config.train, data.dataset().info);
+  check_training(config, data.dataset().info);
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   check_fits(config_.model, data.dataset());

@@ -16,8 +16,9 @@
 
 namespace egc::train {
 
-// Throws kUsage unless the dataset can be judged by what the configuration watches.
-void check_watch(const TrainConfig& config, const data::DatasetInfo& info);
+// Throws kUsage unless the dataset can be judged by what the configuration watches, and sampling
+// and penalties are for such a network.
+void check_training(const RunConfig& config, const data::DatasetInfo& info);
 
 class Trainer {
  public:

@@ -60,22 +60,28 @@ tests = [json.load(open(f"{sys.argv[2]}/seed-{k}.json"))["result"]["test"] for k
 assert line["runs"] == 2 and abs(line["mean"] - statistics.mean(tests)) < 1e-12
 assert abs(line["std"] - statistics.stdev(tests)) < 1e-12
 assert line["paper"] == 0.364 and line["paper_std"] == 0.02 and line["verdict"] in ("better", "worse", "within")
-assert line["used"] == "small"
+assert line["used"].endswith("/small")
 CHECK
 
 # Killed in the middle it goes on, to the same model.
 reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out whole || fail "whole: $(cat stderr)"
 for signal in KILL TERM; do
-  ("$egc" --quiet --data-dir nowhere reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out $signal >/dev/null 2>&1) &
+  "$egc" --quiet --data-dir nowhere reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out $signal >/dev/null 2>&1 &
+  parent=$!
   run=$signal/small/egc-s-drop-edges-0.5-6-epochs
   for _ in $(seq 200); do [ -s $run/seed-0/metrics.jsonl ] && break; sleep 0.05; done
-  pkill -$signal -f "reproduce sampling .*--out $signal"; [ $signal = TERM ] || pkill -KILL -f "train .*$signal/small"
-  wait
+  child=$(pgrep -P $parent)
+  kill -$signal $parent; [ $signal = TERM ] || kill -KILL "$child"
+  wait $parent 2>/dev/null
   [ -e $run/seed-0.json ] && fail "$signal: it ended before"
-  for _ in $(seq 100); do pgrep -f "train .*$signal/small" >/dev/null || break; sleep 0.05; done
+  for _ in $(seq 100); do kill -0 "$child" 2>/dev/null || break; sleep 0.05; done
   reproduce sampling --cell zinc/egc-s-drop-edges-0.5 --use zinc=small --epochs 6 --out $signal || fail "going on after $signal: $(cat stderr)"
   cmp $run/seed-0/best.safetensors whole/small/egc-s-drop-edges-0.5-6-epochs/seed-0/best.safetensors || fail "$signal: another model"
 done
+
+# What is there is shown, whatever was asked for at first.
+reproduce main --show --cell zinc/egc-s "${on_small[@]}" --out out || fail "show: $(cat stderr)"
+grep -qE "egc-s .* 2 " stdout || fail "--show does not show both seeds: $(cat stdout)"
 
 # Several at a time; a cell that fails leaves the others alone.
 reproduce activation --cell 'zinc/egc-s*' "${on_small[@]}" --jobs 2 --out out || fail "jobs: $(cat stderr)"
@@ -86,9 +92,9 @@ reproduce activation --cell 'zinc/egc-s*' "${on_small[@]}" --out bad && fail "a 
 shows "egc-s-softmax"
 
 # Benchmarks are cells too.
-reproduce fusion --cell 'zinc-batch/*' --reps 1 --out out || fail "fusion: $(cat stderr)"
+reproduce --threads 2 fusion --cell 'zinc-batch/*' --reps 1 --out out || fail "fusion: $(cat stderr)"
 shows "fused"
-python3 - out/zinc-batch/fusion/measured.json <<'CHECK' || fail "the record of fusion"
+python3 - out/zinc-batch/fusion-2-threads/measured.json <<'CHECK' || fail "the record of fusion"
 import json, sys
 result = json.load(open(sys.argv[1]))["result"]
 assert all(result[m]["ms_median"] > 0 for m in ("spmm", "naive", "reordered", "fused")), result
@@ -98,6 +104,13 @@ CHECK
 expect 2 "unknown table" -- reproduce mian
 expect 2 "no cell zinc/egc-x" -- reproduce main --cell zinc/egc-x
 expect 2 "DATASET=INSTEAD" -- reproduce main --use zinc --show
+expect 2 "no dataset zync" -- reproduce main --use zync=small
+expect 3 "nothing-there" -- reproduce main --use zinc=nothing-there
+expect 3 "egc data fetch zinc" -- --data-dir nowhere reproduce main --cell zinc/egc-s --out out
+expect 2 "--epochs" -- reproduce main --epochs 0
+mkdir -p elsewhere && cp -r small elsewhere/small
+expect 2 "was run on" -- reproduce main --cell zinc/egc-s --use zinc=elsewhere/small --epochs 2 --out out --show
+expect 2 "was run on" -- reproduce main --cell zinc/egc-s --use zinc=elsewhere/small --epochs 2 --out out
 expect 2 "--seeds" -- reproduce main --seeds 0
 echo '{' >$cell/seed-0.json
 expect 3 "seed-0.json" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out --show

@@ -49,9 +49,11 @@ lines search settings small --config gcn.json --space space.json --trials 4 --fi
 cmp json first || fail "the second time differs"
 [ "$(find found -name 'after-*' -newermt 2001-01-01 | wc -l)" -eq 0 ] || fail "a trial ran again"
 # Killed, it goes on and finds the same.
-("$egc" --quiet search settings small --config gcn.json --space space.json --trials 4 --first-epochs 1 --factor 2 --out killed >/dev/null 2>&1) &
+"$egc" --quiet search settings small --config gcn.json --space space.json --trials 4 --first-epochs 1 --factor 2 --out killed >/dev/null 2>&1 &
+parent=$!
 for _ in $(seq 200); do [ -s killed/trial-0001/after-1.json ] && break; sleep 0.05; done
-pkill -KILL -f "search settings .*--out killed"; pkill -KILL -f "train .*killed/trial"; wait 2>/dev/null
+child=$(pgrep -P $parent)
+kill -KILL $parent "$child"; wait $parent 2>/dev/null
 [ -e killed/best.json ] && fail "it ended before it was killed"
 sleep 0.3
 lines search settings small --config gcn.json --space space.json --trials 4 --first-epochs 1 --factor 2 --out killed
@@ -110,6 +112,17 @@ CHECK
 grep -q "<circle" explained/report.html || fail "no picture of a graph"
 "$egc" --quiet explain $run small --part valid >stdout 2>stderr || fail "explain --part: $(cat stderr)"
 
+# Of one large graph a part is its nodes.
+"$egc" data generate arxiv-like --size 0.01 --out one >/dev/null
+"$egc" --quiet train one --model egc-m --hidden 16 --layers 1 --epochs 1 --out one-run >/dev/null || fail "one graph"
+lines explain one-run one --part valid
+"$egc" --json data info one >info
+py json info <<'CHECK'
+import json, sys
+summary = [json.loads(line) for line in open(sys.argv[1])][-1]
+assert summary["nodes"] == json.load(open(sys.argv[2]))["splits"]["valid"], summary
+CHECK
+
 # A pause is no end.
 "$egc" --quiet train small --config gcn.json --until 2 --out paused >stdout 2>stderr || fail "until: $(cat stderr)"
 grep -q "paused after epoch 2" stdout || fail "a pause says $(cat stdout)"
@@ -128,7 +141,17 @@ echo '{"lr": [1]}' >bad.json
 expect 2 "bad.json" -- search settings small --config gcn.json --space bad.json --out x
 expect 2 "no configuration" -- search aggregators small --out x
 expect 2 "--choose" -- search aggregators small --config egc.json --choose 9 --out x
-expect 2 "another configuration" -- search settings small --config gcn.json --space grid.json --method grid --epochs 2 --out grid
+expect 2 "another search" -- search settings small --config gcn.json --space grid.json --method grid --epochs 2 --out grid
+"$egc" data generate molecules --size 0.01 --out other >/dev/null
+expect 2 "another search" -- search settings other --config gcn.json --space grid.json --method grid --epochs 1 --out grid
+expect 2 "another search" -- --seed 1 search settings small --config gcn.json --space grid.json --method grid --epochs 1 --out grid
+sed 's/"epochs": 4/"epochs": "x"/' gcn.json >text.json
+expect 2 "whole number" -- search settings small --config text.json --space grid.json --out x
+echo '{"train.lr": [1e30]}' >wild.json
+"$egc" --quiet search settings small --config gcn.json --space wild.json --method grid --epochs 2 --out wild >/dev/null 2>stderr
+[ $? -eq 6 ] && grep -q "no trial has a score" stderr || fail "a search without a score: $(cat stderr)"
+expect 2 "EGC layers" -- train small --config gcn.json --aggregator-sparsity 0.1 --out refused
+[ -e refused ] && fail "a refused run left a directory"
 echo '{' >grid/trial-0000/after-1.json
 expect 3 "after-1.json" -- search settings small --config gcn.json --space grid.json --method grid --epochs 1 --out grid
 

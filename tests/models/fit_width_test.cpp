@@ -62,9 +62,21 @@ TEST(FitWidth, LeavesTheGeneratorAlone) {
 }
 
 TEST(FitWidth, SaysWhereThereIsNone) {
+  ModelConfig unused = zinc("gcn");  // one layer without an encoder has no hidden width
+  unused.task = Task::kNodeClassificationHetero;
+  unused.model = "rgcn";
+  unused.layers = 1;
+  unused.outputs = 3;
+  unused.categories.clear();
+  unused.features = 5;
+  unused.encoder = models::Encoder::kNone;
+  unused.schema = HeteroSchema::homogeneous();
+  unused.target_type = unused.schema.node_types[0];
+  unused.embedded_nodes = {0};
+  expect_error(ErrorKind::kUsage, {"no width gives"}, [&] { models::fit_width(unused, 100'000); });
   expect_error(ErrorKind::kUsage, {"smallest network", "not 10"},
                [] { models::fit_width(zinc("pna"), 10); });
-  expect_error(ErrorKind::kUsage, {"at least one"}, [] { models::fit_width(zinc("gcn"), 0); });
+  expect_error(ErrorKind::kUsage, {"from 1 to"}, [] { models::fit_width(zinc("gcn"), 0); });
 }
 
 }  // namespace

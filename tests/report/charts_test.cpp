@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "egc/report/bar_chart.h"
+#include "egc/report/graph_picture.h"
+#include "egc/report/grid_map.h"
 #include "egc/report/heat_map.h"
 #include "egc/report/histogram.h"
 #include "egc/report/html.h"
@@ -75,6 +77,31 @@ TEST(Charts, AHeatMapHasACellForEveryNumber) {
   EXPECT_NE(report::to_html(map).find("70%, transparent)\">1.000"), std::string::npos);
   map.values = {{1, 1}, {1, 1}};
   expect_drawn(report::to_html(map));
+}
+
+TEST(Charts, AGraphHasItsNodesAndEdges) {
+  report::GraphPicture p;
+  p.title = "t";
+  p.places = {{0, 0}, {1, 2}, {1, 2}};
+  p.edges = {{0, 1}, {2, 1}};
+  p.kinds = {0, 1, 0};
+  p.kind_names = {"add", "a<b"};
+  p.notes = {"n & m"};
+  const std::string svg = report::to_svg(p);
+  expect_drawn(svg);
+  EXPECT_EQ(count(svg, "<circle"), 3U);
+  EXPECT_EQ(count(svg, "<line"), 2U);
+  EXPECT_NE(svg.find("n &amp; m"), std::string::npos);
+  expect_drawn(report::to_svg(report::GraphPicture{}));
+}
+
+TEST(Charts, AGridShadesEveryFiniteNumber) {
+  const std::string svg = report::to_svg(report::GridMap{"t", "r", "c", {{0, 2}, {kNan, 1}}});
+  expect_drawn(svg);
+  EXPECT_EQ(count(svg, "<rect"), 3U);
+  EXPECT_NE(svg.find("opacity=\"1.000\"><title>2<"), std::string::npos);
+  EXPECT_NE(svg.find("opacity=\"0.500\"><title>1<"), std::string::npos);
+  expect_drawn(report::to_svg(report::GridMap{"t", "r", "c", {}}));
 }
 
 TEST(Charts, PointsAreNamed) {

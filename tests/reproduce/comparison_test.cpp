@@ -78,7 +78,8 @@ TEST(Comparison, EveryFormSaysTheSame) {
          {"51.0 ± 1.4", "50.0 ± 1.0", "45.0", "+1.0", "within", "worse", "e is not here"})
       EXPECT_NE(form.find(part), std::string::npos) << part << " in " << form;
   expect_balanced(html);
-  EXPECT_EQ(html.find("<title>a <title>"), std::string::npos);
+  EXPECT_EQ(html.find("a <title>"), std::string::npos);
+  EXPECT_NE(html.find("t: a &lt;title&gt;"), std::string::npos);
   std::istringstream lines(to_json_lines(t, g));
   std::vector<Json> parsed;
   for (std::string line; std::getline(lines, line);) parsed.push_back(Json::parse(line));
@@ -104,20 +105,28 @@ class RecordsTest : public ::testing::Test {
 TEST_F(RecordsTest, AConfigurationIsPatchedAndNeverReplaced) {
   const Table t = table();
   const Json file = {{"model", {{"heads", 8}, {"bases", 4}}}, {"train", {{"lr", 1}}}};
-  const Json b = config_of(t.cells[1], file, {});
-  EXPECT_EQ(b, (Json{{"model", {{"heads", 2}}}, {"train", {{"lr", 1}}}}));
-  EXPECT_EQ(config_of(t.cells[0], file, {.epochs = 3, .stand_ins = {}})["train"]["epochs"], 3);
+  const Json b = config_of(t, t.cells[1], file, {});
+  EXPECT_EQ(b, (Json{{"model", {{"heads", 2}}}, {"train", {{"lr", 1}}}, {"dataset", "d"}}));
+  Override change;
+  change.epochs = 3;
+  change.stand_ins["d"] = "/x/mine";
+  const Json changed = config_of(t, t.cells[0], file, change);
+  EXPECT_EQ(changed["train"]["epochs"], 3);
+  EXPECT_EQ(changed["dataset"], "/x/mine");
   const CellDirectory cell(dir_, t, t.cells[1], {});
   EXPECT_EQ(cell.path(), dir_ / "d" / "b");
   cell.write_config(b);
   cell.write_config(b);
   expect_error(ErrorKind::kUsage, {"another configuration"}, [&] { cell.write_config(file); });
   // Another budget, another dataset: another cell.
-  EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], {.epochs = 3, .stand_ins = {}}).path(),
-            dir_ / "d" / "b-3-epochs");
-  EXPECT_EQ(
-      CellDirectory(dir_, t, t.cells[1], {.epochs = {}, .stand_ins = {{"d", "/x/mine/"}}}).path(),
-      dir_ / "mine" / "b");
+  EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], change).path(), dir_ / "mine" / "b-3-epochs");
+  // Another dataset of the same name is refused, also where results are only read.
+  Override other;
+  other.stand_ins["d"] = "/elsewhere/d";
+  const CellDirectory same_place(dir_, t, t.cells[1], other);
+  EXPECT_EQ(same_place.path(), cell.path());
+  expect_error(ErrorKind::kUsage, {"was run on", "/elsewhere/d"},
+               [&] { results_of(same_place, t, t.cells[1], 0, 1); });
 }
 
 TEST_F(RecordsTest, ResultsAreThoseOfTheSeedsThatAreThere) {
@@ -132,6 +141,7 @@ TEST_F(RecordsTest, ResultsAreThoseOfTheSeedsThatAreThere) {
   EXPECT_EQ(results_of(cell, t, t.cells[0], 0, 3).size(), 2U);
   EXPECT_EQ(results_of(cell, t, t.cells[0], 1, 1).size(), 0U);
   EXPECT_EQ(results_of(cell, t, t.cells[0], 2, 1)[0]["test"], 0.7);
+  EXPECT_EQ(results_of(cell, t, t.cells[0], 0, {}).size(), 2U);  // all
   for (const char* bad : {"", "{", "[]", "{}", R"({"result": 3})"}) {
     write(cell.record(0), bad);
     expect_error(ErrorKind::kData, {"seed-0.json"}, [&] { results_of(cell, t, t.cells[0], 0, 1); });

@@ -64,19 +64,24 @@ TEST(PaperTables, EveryCellHasAConfigurationAndAFigure) {
 }
 
 TEST(PaperTables, SomePrintedFigures) {
+  int found = 0;
   for (const Table& t : shipped())
     for (const Cell& c : t.cells) {
       if (t.name == "main" && c.name() == "zinc/egc-m") {
         EXPECT_EQ(c.paper.at("test").mean, 0.281);
         EXPECT_EQ(c.paper.at("test").deviation, 0.007);
+        ++found;
       }
       if (t.name == "latency-arxiv" && c.row == "gat") {
         EXPECT_EQ(c.paper.at("train_peak_mb").mean, 10841);
+        ++found;
       }
       if (t.name == "fusion" && c.name() == "reddit-like/fused") {
         EXPECT_EQ(c.paper.at("ms_median").mean, 38630);
+        ++found;
       }
     }
+  EXPECT_EQ(found, 3);
 }
 
 TEST(PaperTables, PatternsChooseCells) {

@@ -58,6 +58,9 @@ TEST(Space, AGridHasEveryCombination) {
   EXPECT_EQ(grid[1]["train"]["batch"], 64);
   EXPECT_NEAR(grid[2]["train"]["lr"].get<double>(), 0.1, 1e-12);
   EXPECT_NEAR(grid[5]["train"]["lr"].get<double>(), 1, 1e-12);
+  EXPECT_EQ(
+      Space::parse(R"({"model.layers": {"whole": [2, 4], "steps": 9}})", "space").grid().size(),
+      3U);  // each once
   expect_error(ErrorKind::kUsage, {"train.lr", "steps"},
                [] { Space::parse(R"({"train.lr": {"log": [0.01, 1]}})", "space").grid(); });
   expect_error(ErrorKind::kUsage, {"more than"}, [] {
@@ -71,7 +74,9 @@ TEST(Space, SaysWhatIsWrong) {
         R"({"train.lr": {"log": [0, 1]}})", R"({"train.lr": {"log": [2, 1]}})",
         R"({"train.lr": {"log": [1]}})", R"({"train.lr": {"guess": [1, 2]}})",
         R"({"train.lr": {"steps": 2}})", R"({"train.lr": {"log": [1, 2], "uniform": [1, 2]}})",
-        R"({"train.lr": {"log": [1, 2], "steps": 0}})", R"({"train.lr": {"log": ["a", 2]}})"})
+        R"({"train.lr": {"log": [1, 2], "steps": 0}})",
+        R"({"model.layers": {"whole": [2.3, 2.7]}})", R"({"model.layers": {"whole": [0, 1e300]}})",
+        R"({"train.lr": {"log": ["a", 2]}})"})
     expect_error(ErrorKind::kUsage, {"mine"}, [&] { Space::parse(bad, "mine"); });
 }
 

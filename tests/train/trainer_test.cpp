@@ -130,6 +130,13 @@ TEST(Trainer, DroppedEdgesAndNodesDependOnTheStepAlone) {
     const std::string fewer_nodes = train_all(data, config);
     EXPECT_NE(fewer_nodes, fewer_edges) << name;
     EXPECT_EQ(train_all(data, config), fewer_nodes) << name;
+    // Stopped within an epoch, another trainer goes on with the same draws.
+    Trainer first(data, config);
+    first.run_epoch([](const Trainer::Step& step) { return step.batch < 2; });
+    Trainer second(data, config);
+    second.load(first.state(), "test");
+    while (!second.finished()) second.run_epoch({});
+    EXPECT_EQ(bits(second), fewer_nodes) << name;
   }
 }
 
