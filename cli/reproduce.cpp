@@ -97,9 +97,10 @@ void write_page(const Table& table, const std::vector<reproduce::Group>& groups,
   if (!common.json) fmt::print("\n{}\n", (dir / "report.html").string());
 }
 
-void reproduce_table(Command c, const CommonOptions& common) {
-  const Table table = read_table(c.table);
-  for (const std::string& use : c.use) {
+std::map<std::string, std::string> stand_ins(const Table& table,
+                                             const std::vector<std::string>& uses) {
+  std::map<std::string, std::string> out;
+  for (const std::string& use : uses) {
     const size_t equals = use.find('=');
     check(equals != std::string::npos && equals > 0 && equals + 1 < use.size(),
           "--use takes DATASET=INSTEAD, got {}", use);
@@ -108,27 +109,36 @@ void reproduce_table(Command c, const CommonOptions& common) {
                       [&](const Cell& cell) { return cell.dataset == dataset; }),
           "--use {}: the table {} has no dataset {}", use, table.name, dataset);
     const fs::path instead(use.substr(equals + 1));
-    c.run.change.stand_ins[dataset] =
-        fs::exists(instead) ? fs::canonical(instead).string() : instead.string();
+    out[dataset] = fs::exists(instead) ? fs::canonical(instead).string() : instead.string();
   }
+  return out;
+}
+
+// The first failure, where there was one: what the other cells gave is shown all the same.
+std::optional<Error> run_cells(const Table& table, const std::vector<const Cell*>& cells,
+                               const std::map<std::string, std::string>& missing,
+                               const ReproduceOptions& o, const CommonOptions& common) {
+  if (std::all_of(cells.begin(), cells.end(),
+                  [&](const Cell* cell) { return missing.contains(cell->dataset); }))
+    return Error(ErrorKind::kData, missing.begin()->second);
+  try {
+    if (run_missing_cells(table, cells, missing, o, common, watch_stop_signals()))
+      return std::nullopt;
+  } catch (const Error& e) {
+    return e;
+  }
+  fmt::print(stderr, "egc: interrupted; the same command goes on\n");
+  throw CLI::RuntimeError(kInterrupted);
+}
+
+void reproduce_table(Command c, const CommonOptions& common) {
+  const Table table = read_table(c.table);
+  const auto cells = chosen_cells(table, c.patterns);
+  c.run.change.stand_ins = stand_ins(table, c.use);
   c.run.change.threads = num_threads();
   if (!c.show && !c.run.seeds) c.run.seeds = 1;
-  const auto cells = chosen_cells(table, c.patterns);
   const auto missing = missing_datasets(table, cells, c.run, common);
-  const auto* stop = watch_stop_signals();
-  std::optional<Error> failure;
-  const bool nothing_can_run = std::all_of(cells.begin(), cells.end(), [&](const Cell* cell) {
-    return missing.contains(cell->dataset);
-  });
-  if (!c.show && nothing_can_run) failure = Error(ErrorKind::kData, missing.begin()->second);
-  if (!c.show) try {
-      if (!run_missing_cells(table, cells, missing, c.run, common, stop)) {
-        fmt::print(stderr, "egc: interrupted; the same command goes on\n");
-        throw CLI::RuntimeError(kInterrupted);
-      }
-    } catch (const Error& e) {  // what the others gave is shown all the same
-      failure = e;
-    }
+  const auto failure = c.show ? std::nullopt : run_cells(table, cells, missing, c.run, common);
   const auto groups = compared(table, cells, missing, c.run, common.seed);
   const auto render = common.json  ? reproduce::to_json_lines
                       : c.markdown ? reproduce::to_markdown
