@@ -1,22 +1,7 @@
 #!/usr/bin/env bash
 # Searching and explaining from outside: what is found, that a search goes on, what is refused.
 # Usage: search_test.sh EGC_PROGRAM
-set -u
-egc=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-
-# expect CODE "part of stderr" -- arguments: one sentence on stderr
-expect() {
-  local code=$1 part=$2; shift 3
-  local out; out=$("$egc" --quiet "$@" 2>&1 >/dev/null); local got=$?
-  [ "$got" -eq "$code" ] || fail "egc $*: exit $got, expected $code ($out)"
-  case "$out" in *"$part"*) ;; *) fail "egc $*: stderr does not say '$part': $out" ;; esac
-  [ "$(grep -c . <<<"$out")" -le 1 ] || fail "egc $*: more than one line on stderr: $out"
-}
+. "$(dirname "$0")/begin.sh"
 lines() { "$egc" --quiet --json "$@" >json 2>stderr || fail "egc $*: exit $? ($(cat stderr))"; }
 py() { python3 - "$@" || fail "check of $*"; }
 
