@@ -9,6 +9,7 @@
 #include "cli/shared_files.h"
 #include "cli/stop_signal.h"
 #include "egc/core/atomic_file.h"
+#include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
 #include "egc/core/text_file.h"
@@ -90,9 +91,7 @@ void write_page(const Table& table, const std::vector<reproduce::Group>& groups,
     scores = compared(main, chosen_cells(main, {}), {}, all, common.seed);
   }
   const fs::path dir = fs::path(o.out) / table.name;
-  std::error_code error;
-  fs::create_directories(dir, error);
-  if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", dir.string(), error.message());
+  make_directories(dir);
   write_whole_file(dir / "report.html", reproduce::to_html(table, groups, scores));
   if (!common.json) fmt::print("\n{}\n", (dir / "report.html").string());
 }
@@ -127,8 +126,7 @@ std::optional<Error> run_cells(const Table& table, const std::vector<const Cell*
   } catch (const Error& e) {
     return e;
   }
-  fmt::print(stderr, "egc: interrupted; the same command goes on\n");
-  throw CLI::RuntimeError(kInterrupted);
+  end_interrupted();
 }
 
 void reproduce_table(Command c, const CommonOptions& common) {

@@ -10,6 +10,7 @@
 #include "cli/shared_files.h"
 #include "cli/train_runs.h"
 #include "egc/core/atomic_file.h"
+#include "egc/core/claim_file.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
 #include "egc/kernels/target.h"
@@ -84,7 +85,7 @@ class Jobs {
       return;
     }
     if (fs::exists(dir.measured()) || !measured_.insert(dir.path()).second) return;
-    fs::create_directories(dir.path());
+    make_directories(dir.path());
     Job job{cell.name(), {}, dir.measured(), cell.config.empty() ? "" : dir.config()};
     if (table_.measure == Measure::kEpoch)
       job.command = {"bench",     "epoch",

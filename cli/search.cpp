@@ -7,8 +7,9 @@
 #include <filesystem>
 
 #include "cli/spell.h"
+#include "cli/stop_signal.h"
 #include "cli/train_runs.h"
-#include "egc/core/atomic_file.h"
+#include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/report/html.h"
@@ -74,14 +75,16 @@ void claim_directory(const SearchOptions& o, Json plan, uint64_t seed) {
                {"seed", seed},
                {"first_epochs", o.first_epochs},
                {"factor", o.factor}});
-  const fs::path out(o.trials.out);
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", out.string(), error.message());
-  const fs::path file = out / "search.json";
-  if (!fs::exists(file)) return write_whole_file(file, plan.dump(2) + "\n");
-  check(read_json_file<Json>(file.string(), ErrorKind::kData) == plan,
-        "{}: another search was begun there, see search.json; choose another --out", out.string());
+  claim_file(fs::path(o.trials.out) / "search.json", plan.dump(2) + "\n",
+             "another search was begun there, see search.json; choose another --out");
+}
+
+void run_search(const std::function<void()>& search) {
+  try {
+    search();
+  } catch (const SearchStopped&) {
+    end_interrupted();
+  }
 }
 
 void check_found(const Trial& best) {

@@ -1,7 +1,9 @@
 // What both kinds of search share.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ int64_t most_epochs(const nlohmann::ordered_json& config);
 // A directory belongs to one search: throws kUsage where another was begun there. `plan` is what
 // makes it another.
 void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan, uint64_t seed);
+// Calls it; ends the program as interrupted where it was stopped.
+void run_search(const std::function<void()>& search);
 // Throws kVerification where no trial has a score.
 void check_found(const Trial& best);
 

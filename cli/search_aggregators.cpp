@@ -247,14 +247,7 @@ void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   c->footer("Example:\n  egc search aggregators zinc --choose 3 --jobs 2 --out found");
-  c->callback([o, &common] {
-    try {
-      AggregatorSearch(*o, common).run();
-    } catch (const SearchStopped&) {
-      fmt::print(stderr, "egc: interrupted; the same command goes on\n");
-      throw CLI::RuntimeError(kInterrupted);
-    }
-  });
+  c->callback([o, &common] { run_search([&] { AggregatorSearch(*o, common).run(); }); });
 }
 
 }  // namespace egc::cli

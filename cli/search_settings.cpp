@@ -81,14 +81,7 @@ void add_search_settings(CLI::App& search, const CommonOptions& common) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   c->footer("Example:\n  egc search settings zinc --model gcn --space space.json --out found");
-  c->callback([o, &common] {
-    try {
-      run(*o, common);
-    } catch (const SearchStopped&) {
-      fmt::print(stderr, "egc: interrupted; the same command goes on\n");
-      throw CLI::RuntimeError(kInterrupted);
-    }
-  });
+  c->callback([o, &common] { run_search([&] { run(*o, common); }); });
 }
 
 }  // namespace egc::cli

@@ -7,6 +7,7 @@
 
 #include "cli/child_jobs.h"
 #include "egc/core/atomic_file.h"
+#include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
@@ -26,12 +27,8 @@ class Directory {
   fs::path after(int64_t epochs) const { return path_ / fmt::format("after-{}.json", epochs); }
 
   void write_config(const Json& config) const {
-    std::error_code error;
-    fs::create_directories(path_, error);
-    if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", path_.string(), error.message());
-    if (!fs::exists(this->config())) return write_whole_file(this->config(), config.dump(2) + "\n");
-    check(read_json_file<Json>(this->config().string(), ErrorKind::kData) == config,
-          "{}: was begun with another configuration; choose another --out", path_.string());
+    claim_file(this->config(), config.dump(2) + "\n",
+               "was begun with another configuration; choose another --out");
   }
 
  private:

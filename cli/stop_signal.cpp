@@ -1,5 +1,8 @@
 #include "cli/stop_signal.h"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
 
@@ -24,6 +27,11 @@ void on_signal(int number) {
 }
 
 }  // namespace
+
+void end_interrupted() {
+  fmt::print(stderr, "egc: interrupted; the same command goes on\n");
+  throw CLI::RuntimeError(kInterrupted);
+}
 
 const volatile std::sig_atomic_t* watch_stop_signals() {
   struct sigaction action = {};

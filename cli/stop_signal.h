@@ -10,6 +10,9 @@ namespace egc::cli {
 
 constexpr int kInterrupted = 130;  // exit code: a checkpoint was written
 
+// Says that the same command goes on, and ends the program with that code.
+[[noreturn]] void end_interrupted();
+
 // From now on signals set the flag instead of ending the process.
 const volatile std::sig_atomic_t* watch_stop_signals();
 

@@ -5,6 +5,7 @@
 
 #include "cli/torch/module.h"
 #include "egc/core/atomic_file.h"
+#include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/models/explain.h"
 #include "egc/report/bar_chart.h"
@@ -178,9 +179,7 @@ class Explainer {
 
   void write() const {
     const fs::path dir(options_.out);
-    std::error_code error;
-    fs::create_directories(dir, error);
-    if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", dir.string(), error.message());
+    make_directories(dir);
     write_whole_file(dir / "nodes.csv", csv_);
     std::string body = fmt::format(
         "<p>Every node's output is a sum of terms, one for each head, aggregator and basis. The "

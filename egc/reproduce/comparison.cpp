@@ -81,4 +81,15 @@ std::string spell_difference(const Figure& f, const Line& line) {
              : fmt::format("{:.2f} times", line.ours->mean / line.printed->mean);
 }
 
+std::vector<std::string> columns_of(const Group& g, const Line& line) {
+  return {line.cell->row,
+          line.ours ? spell(g.figure, line.ours) : "-",
+          line.ours ? fmt::format("{}", line.ours->count) : "0",
+          spell(g.figure, line.printed),
+          spell_difference(g.figure, line),
+          line.verdict.empty()       ? ""
+          : line.verdict == "within" ? "within the paper's spread"
+                                     : line.verdict};
+}
+
 }  // namespace egc::reproduce

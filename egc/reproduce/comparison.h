@@ -42,4 +42,8 @@ std::string spell(const Figure& figure, const std::optional<Printed>& printed);
 // ours - the paper's; where the paper gives no spread, how many times the paper's.
 std::string spell_difference(const Figure& figure, const Line& line);
 
+// A line as every table shows it.
+inline constexpr const char* kColumns[] = {"", "ours", "runs", "the paper", "difference", ""};
+std::vector<std::string> columns_of(const Group& group, const Line& line);
+
 }  // namespace egc::reproduce

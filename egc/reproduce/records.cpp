@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "egc/core/atomic_file.h"
+#include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 
@@ -41,16 +41,8 @@ CellDirectory::CellDirectory(const fs::path& out, const Table& table, const Cell
 }
 
 void CellDirectory::write_config(const Json& config) const {
-  if (fs::exists(this->config())) {
-    check(read_json_file<Json>(this->config().string(), ErrorKind::kData) == config,
-          "{}: was begun with another configuration; move it away, or choose another --out",
-          path_.string());
-    return;
-  }
-  std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", path_.string(), error.message());
-  write_whole_file(this->config(), config.dump(2) + "\n");
+  claim_file(this->config(), config.dump(2) + "\n",
+             "was begun with another configuration; move it away, or choose another --out");
 }
 
 void CellDirectory::check_dataset() const {

@@ -16,20 +16,6 @@ std::string heading_of(const Group& g) {
   return out;
 }
 
-// Columns of a line; the same for text and Markdown.
-constexpr const char* kColumns[] = {"", "ours", "runs", "the paper", "difference", ""};
-
-std::vector<std::string> columns_of(const Group& g, const Line& line) {
-  return {line.cell->row,
-          line.ours ? spell(g.figure, line.ours) : "-",
-          line.ours ? fmt::format("{}", line.ours->count) : "0",
-          spell(g.figure, line.printed),
-          spell_difference(g.figure, line),
-          line.verdict.empty()       ? ""
-          : line.verdict == "within" ? "within the paper's spread"
-                                     : line.verdict};
-}
-
 // Of UTF-8 text: continuation bytes take no place.
 size_t width_of(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {

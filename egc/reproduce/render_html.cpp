@@ -21,15 +21,15 @@ double ours_of(const Line& line) { return line.ours ? line.ours->mean : kNone; }
 double printed_of(const Line& line) { return line.printed ? line.printed->mean : kNone; }
 
 std::string table_of(const Group& g) {
-  std::string out =
-      "<div class=\"scroll\"><table><tr><th></th><th>ours</th><th>runs</th><th>the paper</th>"
-      "<th>difference</th><th></th></tr>\n";
-  for (const Line& line : g.lines)
-    out +=
-        fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                    escape_html(line.cell->row), spell(g.figure, line.ours),
-                    line.ours ? fmt::format("{}", line.ours->count) : "0",
-                    spell(g.figure, line.printed), spell_difference(g.figure, line), line.verdict);
+  std::string out = "<div class=\"scroll\"><table><tr>";
+  for (const char* name : kColumns) out += fmt::format("<th>{}</th>", name);
+  out += "</tr>\n";
+  for (const Line& line : g.lines) {
+    out += "<tr>";
+    for (const std::string& text : columns_of(g, line))
+      out += fmt::format("<td>{}</td>", escape_html(text));
+    out += "</tr>\n";
+  }
   return out + "</table></div>\n";
 }
 

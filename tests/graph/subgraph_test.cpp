@@ -59,8 +59,8 @@ TEST(Subgraph, WeightsStayWithTheirEdges) {
     const auto offsets = less.offsets();
     for (int64_t i = 0; i < 3; ++i)
       for (int64_t e = offsets[i]; e < offsets[i + 1]; ++e)
-        EXPECT_FLOAT_EQ(less.weights()[e], static_cast<float>(less.sources()[e]) +
-                                               0.1F * static_cast<float>(i == 0 ? 0 : i));
+        EXPECT_FLOAT_EQ(less.weights()[e],
+                        static_cast<float>(less.sources()[e]) + 0.1F * static_cast<float>(i));
   }
 }
 
