@@ -11,6 +11,20 @@
 
 namespace egc::cli {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What implementations of EGC differ in.
+Json layer_facts(const std::string& model, const Json& config) {
+  if (!model.starts_with("egc")) return Json::object();
+  return {{"self_loops", config.value("self_loops", "symnorm")},
+          {"weight_order", "head, aggregator, basis"},
+          {"std", "sqrt(var + 1e-5)"}};
+}
+
+}  // namespace
+
 void add_info(CLI::App& app, const CommonOptions& common) {
   struct Options {
     std::string model;
@@ -22,7 +36,6 @@ void add_info(CLI::App& app, const CommonOptions& common) {
   c->add_option("--config", o->config, "A configuration file instead: nothing is trained");
   c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info --config configs/zinc/egc-m.json");
   c->callback([o, &common] {
-    using Json = nlohmann::ordered_json;
     check(o->model.empty() != o->config.empty(),
           "egc info takes a model or --config, not both and not neither");
     const ModelFacts facts = o->model.empty() ? torch_module().config_facts(o->config)
@@ -34,10 +47,12 @@ void add_info(CLI::App& app, const CommonOptions& common) {
     const Json config = part(facts.config_json);
     const Json metrics = part(facts.metrics_json);
     const Json dataset = part(facts.dataset_json);
+    const Json layer = layer_facts(facts.model, config);
     if (common.json) {
       fmt::print("{}\n", Json{{"model", facts.model},
                               {"parameters", facts.parameters},
                               {"config", config},
+                              {"layer", layer},
                               {"metrics", metrics},
                               {"dataset", dataset}}
                              .dump());
@@ -50,6 +65,7 @@ void add_info(CLI::App& app, const CommonOptions& common) {
       for (const auto& [key, value] : json.items()) fmt::print("  {:<16} {}\n", key, value.dump());
     };
     show("configuration", config);
+    show("layer", layer);
     show("trained on", dataset);
     show("scores", metrics);
   });

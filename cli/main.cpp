@@ -73,6 +73,8 @@ int run(int argc, char** argv) {
   add_predict(app, common);
   add_explain(app, common);
   add_info(app, common);
+  add_import(app, common);
+  add_export(app, common);
   add_reproduce(app, common);
   add_search(app, common);
 

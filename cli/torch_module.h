@@ -190,6 +190,23 @@ struct ExplainOptions {
   int64_t pictures = 1;
 };
 
+enum class ExportForm { kModel, kPyg, kAuthors, kOnnx };
+struct ExportOptions {
+  std::string model;
+  std::string out;
+  ExportForm form = ExportForm::kModel;
+  bool half = false;  // kModel
+};
+struct ImportOptions {
+  std::string checkpoint;
+  std::string out;
+  std::string config;  // a file; without it the shapes tell, and what follows
+  std::string model;
+  std::optional<std::string> task, self_loops, activation;
+  std::optional<int64_t> heads;
+  std::vector<std::string> aggregators;
+};
+
 struct TorchModule {
   void (*set_num_threads)(int n);
   // y = A x by ATen's sparse CSR product, x: [N, columns] row-major.
@@ -217,6 +234,9 @@ struct TorchModule {
   ExplainResult (*explain)(const ExplainOptions& options, const OpenInput& open);
   ModelFacts (*model_facts)(const std::string& model);
   ModelFacts (*config_facts)(const std::string& config_file);
+  void (*export_model)(const ExportOptions& options);
+  // dataset: what the model will be asked about, or null; predictions need it.
+  ModelFacts (*import_model)(const ImportOptions& options, const data::Dataset* dataset);
 };
 
 // Loads it on the first call.

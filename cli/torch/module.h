@@ -25,5 +25,7 @@ int64_t predict(const PredictOptions& options, const OpenInput& open);
 ExplainResult explain(const ExplainOptions& options, const OpenInput& open);
 ModelFacts model_facts(const std::string& model);
 ModelFacts config_facts(const std::string& config_file);
+void export_model(const ExportOptions& options);
+ModelFacts import_model(const ImportOptions& options, const data::Dataset* dataset);
 
 }  // namespace egc::cli

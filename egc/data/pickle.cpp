@@ -111,7 +111,14 @@ class PickleReader {
   }
 
   void push_call(const PyValue* callable, const PyValue* arguments) {
-    push(Kind::kCall)->items = {callable, arguments};
+    // The one class that is data: state dictionaries are OrderedDicts, filled item by item.
+    const bool dictionary = callable->is(Kind::kGlobal) &&
+                            callable->text == "collections OrderedDict" &&
+                            arguments->is(Kind::kTuple) && arguments->items.empty();
+    if (dictionary)
+      push(Kind::kDict);
+    else
+      push(Kind::kCall)->items = {callable, arguments};
   }
 
   void get(uint64_t index) {
@@ -413,6 +420,7 @@ bool PickleReader::step_object(unsigned char code) {
     case 'b': {
       const PyValue* state = pop();
       PyValue* object = top();
+      if (object->kind == Kind::kDict) return true;  // attributes of an OrderedDict
       if (object->kind != Kind::kCall) bad("a state for something that has none");
       object->items.push_back(state);
       return true;

@@ -25,7 +25,7 @@ class PyValue {
     kBytes,
     kList,
     kTuple,
-    kDict,  // items: key, value, key, value, ...
+    kDict,  // items: key, value, key, value, ...; an OrderedDict too
     kSet,
     kGlobal,     // text: "module name", for instance "torch FloatStorage"
     kCall,       // items: callable, argument tuple, and the state where one was set

@@ -55,6 +55,12 @@ struct TorchFile::Impl {
 
   // archive/data.pkl beside archive/data/<key>.
   void open_zip() {
+    // The directory of a zip file stands at its end, before a comment of 64 KB at most: without it
+    // something is missing, also where the entries can be read one after the other.
+    const size_t tail = std::min<size_t>(bytes.size(), (64 << 10) + 22);
+    if (std::string_view(bytes).substr(bytes.size() - tail).find("PK\x05\x06") ==
+        std::string_view::npos)
+      bad("the zip file ends too early");
     std::string text;
     bool found = false;
     read_archive(

@@ -2,14 +2,11 @@
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
-#include "egc/nn/conv_table.h"
 #include "egc/nn/group.h"
 #include "egc/ops/fused_aggregate.h"
 #include "egc/ops/norm_act.h"
 
 namespace egc::models {
-namespace {
-
 nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   nn::ConvSpec spec;
   spec.in_channels = layer == 0 && c.encoder == Encoder::kNone ? c.features : c.hidden;
@@ -22,16 +19,14 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   spec.self_loops = c.self_loops;
   spec.activation = c.activation;
   spec.towers = c.towers;
-  if (c.model == "pna" && layer == 0 && !c.mean_log_degree)
-    log_warning(
-        "pna: mean_log_degree is not set, 1 is used; it should be that of the training set");
   spec.mean_log_degree = c.mean_log_degree.value_or(spec.mean_log_degree);
   return spec;
 }
 
-}  // namespace
-
 ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
+  if (config_.model == "pna" && !config_.mean_log_degree)
+    log_warning(
+        "pna: mean_log_degree is not set, 1 is used; it should be that of the training set");
   const auto list = register_module("blocks", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < config_.layers; ++k) {
     const auto inner = list->register_module(std::to_string(k), std::make_shared<nn::Group>());

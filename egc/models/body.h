@@ -8,7 +8,7 @@
 #include "egc/graph/csr.h"
 #include "egc/models/model_config.h"
 #include "egc/nn/batch_norm.h"
-#include "egc/nn/conv.h"
+#include "egc/nn/conv_table.h"
 #include "egc/nn/linear.h"
 
 namespace egc::models {
@@ -64,5 +64,8 @@ class GaMlpBody : public Body {
 };
 
 std::shared_ptr<Body> make_body(const ModelConfig& config);
+
+// What the layers of a ConvBody are made from.
+nn::ConvSpec conv_spec(const ModelConfig& config, int64_t layer);
 
 }  // namespace egc::models

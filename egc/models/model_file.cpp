@@ -28,14 +28,27 @@ std::shared_ptr<Network> build(const SafetensorsFile& file) {
   return network;
 }
 
+void halve_matrices(nn::State& state) {
+  for (auto& [name, tensor] : state) {
+    if (tensor.dim() < 2) continue;
+    const at::Tensor half = tensor.to(at::kHalf);
+    check(at::isfinite(half).all().item<bool>(),
+          "\"{}\" has values beyond 65504, which half precision cannot hold", name);
+    tensor = half;
+  }
+}
+
 }  // namespace
 
-void save_network(const std::filesystem::path& path, const Network& network, const Notes& notes) {
+void save_network(const std::filesystem::path& path, const Network& network, const Notes& notes,
+                  Storage storage) {
   for (const char* own : {"format", "config", "checksum"})
     check(!notes.contains(own), "save_network: \"{}\" is no free name for a note", own);
   Metadata metadata = notes;
   metadata["config"] = to_json(network.config());
-  write_tensor_file(path, kFormat, nn::state_of(network), metadata);
+  nn::State state = nn::state_of(network);
+  if (storage == Storage::kHalf) halve_matrices(state);
+  write_tensor_file(path, kFormat, state, metadata);
 }
 
 LoadedNetwork load_network(const std::filesystem::path& path) {

@@ -37,10 +37,13 @@ DType file_type(const at::Tensor& t, const std::string& name) {
       return DType::kF32;
     case at::kDouble:
       return DType::kF64;
+    case at::kHalf:
+      return DType::kF16;
     case at::kLong:
       return DType::kI64;
     default:
-      fail(ErrorKind::kUsage, "tensor file: \"{}\" must be float32, float64 or int64, got {}", name,
+      fail(ErrorKind::kUsage,
+           "tensor file: \"{}\" must be float16, float32, float64 or int64, got {}", name,
            c10::toString(t.scalar_type()));
   }
 }

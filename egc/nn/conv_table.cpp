@@ -23,23 +23,8 @@ ConvPtr plain(const ConvSpec& s) {
   return std::make_shared<Layer>(s.in_channels, s.out_channels);
 }
 
-ConvPtr egc_with(EgcConvOptions o, const ConvSpec& s) {
-  o.heads = s.heads.value_or(o.heads);
-  o.bases = s.bases.value_or(o.bases);
-  o.aggregators = s.aggregators.value_or(o.aggregators);
-  o.self_loops = s.self_loops;
-  o.activation = s.activation;
-  return std::make_shared<EgcConvImpl>(o);
-}
-ConvPtr egc_s(const ConvSpec& s) {
-  return egc_with(EgcConvOptions::egc_s(s.in_channels, s.out_channels), s);
-}
-ConvPtr egc_m(const ConvSpec& s) {
-  return egc_with(
-      EgcConvOptions::egc_m(s.in_channels, s.out_channels,
-                            {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean}),
-      s);
-}
+ConvPtr egc_s(const ConvSpec& s) { return std::make_shared<EgcConvImpl>(egc_options("egc-s", s)); }
+ConvPtr egc_m(const ConvSpec& s) { return std::make_shared<EgcConvImpl>(egc_options("egc-m", s)); }
 
 ConvPtr sage(const ConvSpec& s) {
   const AggregatorSet a = s.aggregators.value_or(AggregatorSet{Aggregator::kMean});
@@ -95,6 +80,20 @@ const NamedTable<Factory>& table() {
 }
 
 }  // namespace
+
+EgcConvOptions egc_options(std::string_view name, const ConvSpec& s) {
+  EgcConvOptions o =
+      name == "egc-m"
+          ? EgcConvOptions::egc_m(s.in_channels, s.out_channels,
+                                  {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean})
+          : EgcConvOptions::egc_s(s.in_channels, s.out_channels);
+  o.heads = s.heads.value_or(o.heads);
+  o.bases = s.bases.value_or(o.bases);
+  o.aggregators = s.aggregators.value_or(o.aggregators);
+  o.self_loops = s.self_loops;
+  o.activation = s.activation;
+  return o;
+}
 
 std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec) {
   return table().at(name)(spec);

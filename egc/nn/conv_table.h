@@ -32,4 +32,7 @@ struct ConvSpec {
 std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec);
 std::vector<std::string_view> conv_names();
 
+// What make_conv takes for egc-s, egc-m and egc.
+EgcConvOptions egc_options(std::string_view name, const ConvSpec& spec);
+
 }  // namespace egc::nn

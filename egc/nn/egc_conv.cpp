@@ -24,6 +24,20 @@ const NamedTable<WeightActivation>& activations() {
   return table;
 }
 
+at::Tensor activate(const EgcConvOptions& o, const at::Tensor& w) {
+  switch (o.activation) {
+    case WeightActivation::kIdentity:
+      return w;
+    case WeightActivation::kSoftmax:  // over all bases and aggregators of a head
+      return w.view({w.size(0), o.heads, -1}).softmax(-1).view_as(w);
+    case WeightActivation::kSigmoid:
+      return w.sigmoid();
+    case WeightActivation::kHardtanh:
+      return at::hardtanh(w);
+  }
+  return w;
+}
+
 }  // namespace
 
 WeightActivation parse_weight_activation(std::string_view name) { return activations().at(name); }
@@ -80,39 +94,30 @@ void EgcConvImpl::pretty_print(std::ostream& stream) const {
       fmt::join(names, "+"), egc::name_of(options.self_loops), name_of(options.activation));
 }
 
-at::Tensor EgcConvImpl::activate(const at::Tensor& w) const {
-  switch (options.activation) {
-    case WeightActivation::kIdentity:
-      return w;
-    case WeightActivation::kSoftmax:  // over all bases and aggregators of a head
-      return w.view({w.size(0), options.heads, -1}).softmax(-1).view_as(w);
-    case WeightActivation::kSigmoid:
-      return w.sigmoid();
-    case WeightActivation::kHardtanh:
-      return at::hardtanh(w);
+at::Tensor egc_conv(const EgcConvOptions& o, const EgcConvTensors& t, const at::Tensor& x,
+                    const Csr& graph, const ops::EpilogueTensors& epilogue) {
+  check_conv_input("EgcConv", x, graph, o.in_channels);
+  const int64_t head_width = o.out_channels / o.heads;
+  const kernels::FusedShape shape{o.aggregators, o.self_loops, o.heads, o.bases, head_width};
+  if (!x.is_cpu()) {  // no kernels of ours there: everything is composed of ATen calls
+    return ops::fused_aggregate(
+        graph, shape, SliceLayout::row_major(o.bases, head_width), at::linear(x, t.bases_weight),
+        activate(o, at::linear(x, t.comb_weight, t.comb_bias)), t.bias, epilogue);
   }
-  return w;
+  const SliceLayout layout = choose_slices(graph.num_sources(), graph.num_edges(), o.bases,
+                                           head_width, static_cast<int64_t>(x.element_size()));
+  const auto [bases, weights] =
+      ops::linear_pair(x, t.bases_weight, t.comb_weight, t.comb_bias, layout);
+  return ops::fused_aggregate(graph, shape, layout, bases, activate(o, weights), t.bias, epilogue);
 }
 
 at::Tensor EgcConvImpl::forward(const at::Tensor& x, const Csr& graph,
                                 const ops::EpilogueTensors& epilogue) {
-  check_conv_input("EgcConv", x, graph, options.in_channels);
-  const int64_t head_width = options.out_channels / options.heads;
-  const kernels::FusedShape shape{options.aggregators, options.self_loops, options.heads,
-                                  options.bases, head_width};
-  if (!x.is_cpu()) {  // no kernels of ours there: everything is composed of ATen calls
-    return ops::fused_aggregate(graph, shape, SliceLayout::row_major(options.bases, head_width),
-                                at::linear(x, bases_weight),
-                                activate(at::linear(x, comb_weight, comb_bias)), bias, epilogue);
-  }
-  const SliceLayout layout = choose_slices(graph.num_sources(), graph.num_edges(), options.bases,
-                                           head_width, static_cast<int64_t>(x.element_size()));
-  const auto [bases, weights] = ops::linear_pair(x, bases_weight, comb_weight, comb_bias, layout);
-  return ops::fused_aggregate(graph, shape, layout, bases, activate(weights), bias, epilogue);
+  return egc_conv(options, {bases_weight, comb_weight, comb_bias, bias}, x, graph, epilogue);
 }
 
 at::Tensor EgcConvImpl::combination(const at::Tensor& x) const {
-  return activate(at::linear(x, comb_weight, comb_bias))
+  return activate(options, at::linear(x, comb_weight, comb_bias))
       .view({x.size(0), options.heads, options.aggregators.size(), options.bases});
 }
 

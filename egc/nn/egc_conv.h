@@ -32,6 +32,18 @@ struct EgcConvOptions {
   static EgcConvOptions egc_m(int64_t in, int64_t out, AggregatorSet aggregators);
 };
 
+struct EgcConvTensors {
+  at::Tensor bases_weight;
+  at::Tensor comb_weight;
+  at::Tensor comb_bias;
+  at::Tensor bias;  // may be undefined
+};
+
+// The layer without a module around it; options.bias says nothing here.
+at::Tensor egc_conv(const EgcConvOptions& options, const EgcConvTensors& tensors,
+                    const at::Tensor& x, const Csr& graph,
+                    const ops::EpilogueTensors& epilogue = {});
+
 // y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i], heads
 // concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch Geometric's
 // EGConv: bases_lin.weight [B*L, F], comb_lin.weight [H*A*B, F], comb_lin.bias, bias.
@@ -59,9 +71,6 @@ class EgcConvImpl : public ConvModule<EgcConvImpl> {
   at::Tensor comb_weight;
   at::Tensor comb_bias;
   at::Tensor bias;
-
- private:
-  at::Tensor activate(const at::Tensor& weights) const;
 };
 TORCH_MODULE(EgcConv);
 

@@ -40,11 +40,11 @@ at::ScalarType scalar_type(DType type) {
   fail(ErrorKind::kModel, "a tensor of an unknown type");
 }
 
-// Rows ordered (h, b, a) in the order (h, a, b).
-at::Tensor reordered(const at::Tensor& rows, const ForeignShape& s) {
-  expect(rows.size(0) == s.heads * s.bases * s.aggregators,
-         "comb_weights must have {} rows, got {}", s.heads * s.bases * s.aggregators, rows.size(0));
-  std::vector<int64_t> sizes = {s.heads, s.bases, s.aggregators};
+// Rows ordered (h, first, second) in the order (h, second, first).
+at::Tensor reordered(const at::Tensor& rows, int64_t heads, int64_t first, int64_t second) {
+  expect(rows.size(0) == heads * first * second, "comb_weights must have {} rows, got {}",
+         heads * first * second, rows.size(0));
+  std::vector<int64_t> sizes = {heads, first, second};
   for (int64_t d = 1; d < rows.dim(); ++d) sizes.push_back(rows.size(d));
   return rows.reshape(sizes).transpose(1, 2).reshape(rows.sizes());
 }
@@ -63,7 +63,7 @@ State egc_state(const ForeignShape& shape, const State& foreign) {
     if (name.starts_with("bases_weight.")) continue;
     if (name.starts_with("comb_weights."))
       out["comb_lin." + name.substr(std::string("comb_weights.").size())] =
-          reordered(tensor, shape);
+          reordered(tensor, shape.heads, shape.bases, shape.aggregators);
     else
       out[name] = tensor;
   }
@@ -127,6 +127,26 @@ State conv_state(std::string_view layer, const ForeignShape& shape, const State&
   } catch (const c10::Error& e) {  // shapes that do not fit together
     fail(ErrorKind::kModel, "{}", e.what_without_backtrace());
   }
+}
+
+State authors_conv_state(std::string_view layer, const ForeignShape& shape, const State& own) {
+  State out;
+  for (const auto& [name, tensor] : own) {
+    if (layer.starts_with("egc") && name == "bases_lin.weight") {
+      const auto bases = tensor.chunk(shape.bases, 0);
+      for (size_t b = 0; b < bases.size(); ++b)
+        out["bases_weight." + std::to_string(b)] = bases[b].t().contiguous();
+    } else if (layer.starts_with("egc") && name.starts_with("comb_lin.")) {
+      out["comb_weights." + name.substr(std::string("comb_lin.").size())] =
+          reordered(tensor, shape.heads, shape.aggregators, shape.bases);
+    } else {
+      out[name] = tensor;
+    }
+  }
+  // Two names for one Linear.
+  if (layer == "gat" && own.contains("lin_src.weight"))
+    out["lin_dst.weight"] = own.at("lin_src.weight");
+  return out;
 }
 
 }  // namespace egc::nn

@@ -35,4 +35,7 @@ struct ForeignShape {
 // (h, b, a). A gradient by those names is translated the same way.
 State conv_state(std::string_view layer, const ForeignShape& shape, const State& foreign);
 
+// The way back to the names and orders of the authors' release.
+State authors_conv_state(std::string_view layer, const ForeignShape& shape, const State& own);
+
 }  // namespace egc::nn

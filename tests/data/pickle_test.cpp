@@ -144,7 +144,11 @@ const Good kWritten[] = {
     {"OrderedDict",
      "\200\002ccollections\nOrderedDict\nq\000)Rq\001X\001\000\000\000aq\002K\001s"
      "."s,
-     "call(<collections OrderedDict>, ())"},
+     "{'a': 1}"},
+    {"AttributesOfAnOrderedDict",
+     "\200\002ccollections\nOrderedDict\nq\000)Rq\001}q\002X\001\000\000\000aq\003K\001sb"
+     "."s,
+     "{}"},
     {"ObjectOfTwo", "\200\002cm\nC\nq\000)\201q\001}q\002X\001\000\000\000kq\003K\001sb."s,
      "call(<m C>, (), {'k': 1})"},
     {"ObjectOfNought",

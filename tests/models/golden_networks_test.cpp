@@ -15,8 +15,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "egc/exchange/foreign_state.h"
 #include "egc/kernels/target.h"
-#include "egc/models/foreign_state.h"
 #include "egc/models/network.h"
 #include "egc/nn/pna_conv.h"
 #include "egc/train/run_config.h"
@@ -90,7 +90,7 @@ struct Golden {
 
   std::shared_ptr<models::Network> network(at::ScalarType type) const {
     const auto made = models::make_network(config);
-    nn::load_state(*made, models::network_state(config, testing::tensors_under(file, "state0.")),
+    nn::load_state(*made, exchange::network_state(config, testing::tensors_under(file, "state0.")),
                    "golden");
     made->to(type);
     return made;

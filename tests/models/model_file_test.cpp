@@ -432,10 +432,26 @@ TEST_F(ModelFile, NotesThatAreNotUtf8AreRefused) {
 
 TEST_F(ModelFile, TypesThatTheFileDoesNotHaveAreRefused) {
   const auto network = make_network(config_of(kExamples[1]));
-  network->to(at::kHalf);
-  expect_error(ErrorKind::kUsage, {"tensor file", "float32, float64 or int64", "Half"},
+  network->to(at::kBFloat16);
+  expect_error(ErrorKind::kUsage, {"tensor file", "float32, float64 or int64", "BFloat16"},
                [&] { save_network(path_, *network); });
   EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(ModelFile, HalfPrecisionOfMatricesOnly) {
+  const auto network = used_network(config_of(kExamples[1]));
+  save_network(path_, *network, {}, Storage::kHalf);
+  const auto loaded = load_network(path_).network;
+  const nn::State whole = nn::state_of(*network);
+  for (const auto& [name, tensor] : nn::state_of(*loaded)) {
+    EXPECT_EQ(tensor.scalar_type(), whole.at(name).scalar_type()) << name;
+    const at::Tensor want = tensor.dim() < 2 ? whole.at(name) : whole.at(name).to(at::kHalf);
+    EXPECT_TRUE(at::equal(tensor, want.to(tensor.scalar_type()))) << name;
+  }
+  at::NoGradGuard no_grad;
+  network->named_parameters()["head.lin.weight"].fill_(1e5);
+  expect_error(ErrorKind::kUsage, {"head.lin.weight", "65504"},
+               [&] { save_network(path_, *network, {}, Storage::kHalf); });
 }
 
 TEST_F(ModelFile, SavingReplacesAFile) {

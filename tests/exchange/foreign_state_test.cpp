@@ -1,5 +1,5 @@
 // Names and shapes of other implementations: what has no place here is refused, not lost.
-#include "egc/models/foreign_state.h"
+#include "egc/exchange/foreign_state.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 namespace egc {
 namespace {
 
+using exchange::network_state;
 using models::Encoder;
 using models::ModelConfig;
-using models::network_state;
 using nn::State;
 using testing::expect_error;
 
@@ -186,9 +186,9 @@ TEST(ForeignState, TheDegreesConstantMustBeTheConfigurations) {
   config.features = 4;
   config.mean_log_degree = 2.0;
   const std::string name = "convs.0.aggr_module.avg_deg_log";
-  EXPECT_NO_THROW(models::network_state(config, {{name, at::full({1}, 2.00001)}}));
+  EXPECT_NO_THROW(exchange::network_state(config, {{name, at::full({1}, 2.00001)}}));
   testing::expect_error(ErrorKind::kModel, {"mean_log_degree", "2.5"}, [&] {
-    models::network_state(config, {{name, at::full({1}, 2.5)}});
+    exchange::network_state(config, {{name, at::full({1}, 2.5)}});
   });
 }
 

@@ -1,4 +1,4 @@
-#include "egc/models/foreign_state.h"
+#include "egc/exchange/foreign_state.h"
 
 #include <ATen/ATen.h>
 
@@ -7,10 +7,13 @@
 #include <set>
 
 #include "egc/core/error.h"
+#include "egc/models/body.h"
 
-namespace egc::models {
+namespace egc::exchange {
 namespace {
 
+using models::Encoder;
+using models::ModelConfig;
 using nn::State;
 
 // "graph_layers.3.0.bias" -> {"graph_layers", "3", "0", "bias"}
@@ -60,7 +63,7 @@ class Translator {
   State run() {
     for (const auto& [name, tensor] : foreign_) translate(name, tensor);
     for (const auto& [block, state] : convs_)
-      for (const auto& [name, tensor] : nn::conv_state(config_.model, weighting(), state))
+      for (const auto& [name, tensor] : nn::conv_state(config_.model, weighting_of(config_), state))
         out_["body.blocks." + block + ".conv." + name] = tensor;
     if (!tables_.empty()) {
       std::vector<at::Tensor> rows;
@@ -108,7 +111,8 @@ class Translator {
           tensor);
     } else if (first == "out") {
       put(out_, "head.lin." + parts.back(), tensor);
-    } else if (first == "graph_pred_linear_list" && parts.size() == 3) {
+    } else if ((first == "graph_pred_linear_list" || first == "token_predictors") &&
+               parts.size() == 3) {
       put(out_, "head.positions." + number(parts[1]) + "." + parts[2], tensor);
     } else {
       fail(ErrorKind::kModel, "the tensor \"{}\" has no place in a network of this program", name);
@@ -135,17 +139,6 @@ class Translator {
     return -1;
   }
 
-  nn::ForeignShape weighting() const {
-    const int64_t width = config_.hidden;
-    const nn::EgcConvOptions defaults =
-        config_.model == "egc-m"
-            ? nn::EgcConvOptions::egc_m(width, width,
-                                        {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean})
-            : nn::EgcConvOptions::egc_s(width, width);
-    return {config_.heads.value_or(defaults.heads), config_.bases.value_or(defaults.bases),
-            config_.aggregators.value_or(defaults.aggregators).size()};
-  }
-
   const ModelConfig& config_;
   const State& foreign_;
   std::map<std::string, std::set<int>> stages_;  // of graph_layers.<k>, those with a state
@@ -158,6 +151,11 @@ class Translator {
 
 }  // namespace
 
+nn::ForeignShape weighting_of(const ModelConfig& config) {
+  const auto options = nn::egc_options(config.model, models::conv_spec(config, 0));
+  return {options.heads, options.bases, options.aggregators.size()};
+}
+
 State network_state(const ModelConfig& config, const State& foreign) {
   try {
     return Translator(config, foreign).run();
@@ -166,4 +164,4 @@ State network_state(const ModelConfig& config, const State& foreign) {
   }
 }
 
-}  // namespace egc::models
+}  // namespace egc::exchange

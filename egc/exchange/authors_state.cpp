@@ -1,0 +1,88 @@
+#include "egc/exchange/authors_state.h"
+
+#include <ATen/ATen.h>
+
+#include "egc/core/error.h"
+#include "egc/exchange/foreign_state.h"
+
+namespace egc::exchange {
+namespace {
+
+using models::Encoder;
+using models::ModelConfig;
+using nn::State;
+
+// One category after the other.
+State encoder_tables(const ModelConfig& c, const at::Tensor& weight) {
+  if (c.encoder == Encoder::kEmbedding && c.categories.size() == 1)
+    return {{"embedding.weight", weight}};
+  constexpr const char* kAst[] = {"type_encoder", "attribute_encoder", "depth_encoder"};
+  check(c.encoder != Encoder::kAst || c.categories.size() == std::size(kAst),
+        "the authors' encoder of code has {} tables, this network {}", std::size(kAst),
+        c.categories.size());
+  State out;
+  int64_t first = 0;
+  for (size_t k = 0; k < c.categories.size(); ++k) {
+    const std::string name =
+        c.encoder == Encoder::kAst ? kAst[k] : fmt::format("atom_embedding_list.{}", k);
+    out["embedding." + name + ".weight"] = weight.narrow(0, first, c.categories[k]);
+    first += c.categories[k];
+  }
+  return out;
+}
+
+// mlp: Linear, batch norm, ReLU, dropout between sizes, so a Linear is every fourth.
+std::string head_name(const std::string& name) {
+  for (const auto& [ours, offset] : {std::pair<std::string, int>{"head.mlp.linears.", 0},
+                                     std::pair<std::string, int>{"head.mlp.norms.", 1}})
+    if (name.starts_with(ours)) {
+      const size_t dot = name.find('.', ours.size());
+      const int k = std::stoi(name.substr(ours.size(), dot - ours.size()));
+      return fmt::format("mlp.{}{}", 4 * k + offset, name.substr(dot));
+    }
+  if (name.starts_with("head.lin.")) return "out." + name.substr(9);
+  if (name.starts_with("head.positions.")) return "token_predictors." + name.substr(15);
+  fail(ErrorKind::kUsage, "the authors' release has no place for the tensor \"{}\"", name);
+}
+
+}  // namespace
+
+State authors_state(const ModelConfig& c, const State& own) {
+  for (const char* other : {"pna", "ga-mlp", "mlp", "rgcn", "regc"})
+    check(c.model != other, "the authors' networks with {} layers have another form: not exported",
+          other);
+  const bool nodes = c.task == Task::kNodeClassification;
+  check(c.encoder != Encoder::kNone, "the authors' networks begin with an encoder, this one not");
+  State out;
+  std::map<std::string, State> convs;  // by number
+  for (const auto& [name, tensor] : own) {
+    constexpr std::string_view kBlocks = "body.blocks.";
+    if (name == "encoder.weight") {
+      out.merge(encoder_tables(c, tensor));
+    } else if (name.starts_with("encoder.lin.")) {
+      out[(nodes ? "embed.0." : "embedding.") + name.substr(12)] = tensor;
+    } else if (name.starts_with(kBlocks)) {
+      const size_t dot = name.find('.', kBlocks.size());
+      const std::string number = name.substr(kBlocks.size(), dot - kBlocks.size());
+      const std::string rest = name.substr(dot + 1);
+      if (rest.starts_with("conv."))
+        convs[number][rest.substr(5)] = tensor;
+      else if (nodes)
+        out["bns." + number + "." + rest.substr(5)] = tensor;
+      else
+        out[fmt::format("graph_layers.{}.{}.{}", number, c.dropout_at.conv_input ? 2 : 1,
+                        rest.substr(5))] = tensor;
+    } else {
+      out[head_name(name)] = tensor;
+    }
+  }
+  const nn::ForeignShape shape = weighting_of(c);
+  for (const auto& [number, state] : convs)
+    for (const auto& [name, tensor] : nn::authors_conv_state(c.model, shape, state))
+      out[nodes ? fmt::format("convs.{}.{}", number, name)
+                : fmt::format("graph_layers.{}.{}.{}", number, c.dropout_at.conv_input ? 1 : 0,
+                              name)] = tensor;
+  return out;
+}
+
+}  // namespace egc::exchange

@@ -1,0 +1,16 @@
+// A network's state that has the names of the authors' release or of the Open Graph Benchmark's
+// baselines, which it builds on.
+#pragma once
+
+#include "egc/models/model_config.h"
+#include "egc/nn/state.h"
+
+namespace egc::exchange {
+
+// How an EGC layer's weights are ordered.
+nn::ForeignShape weighting_of(const models::ModelConfig& config);
+
+// Under our names and in our orders, ready for nn::load_state.
+nn::State network_state(const models::ModelConfig& config, const nn::State& foreign);
+
+}  // namespace egc::exchange

@@ -1,0 +1,159 @@
+#include "egc/exchange/onnx_network.h"
+
+#include <ATen/ATen.h>
+
+#include "egc/core/error.h"
+#include "egc/exchange/onnx_layers.h"
+#include "egc/models/body.h"
+#include "egc/nn/state.h"
+#include "egc/ops/norm_act.h"
+
+namespace egc::exchange {
+namespace {
+
+using models::Encoder;
+using models::ModelConfig;
+using Value = OnnxGraph::Value;
+
+class NetworkWriter {
+ public:
+  explicit NetworkWriter(const models::Network& network)
+      : c_(network.config()), state_(nn::state_of(network)) {
+    check(c_.task != Task::kNodeClassificationHetero && c_.model != "ga-mlp",
+          "ONNX: networks with {} layers on {} have no form here", c_.model,
+          tasks().name_of(c_.task));
+  }
+
+  void write(const std::filesystem::path& path) {
+    const bool graphs = is_graph_task(c_.task);
+    const bool floats = c_.categories.empty();
+    const Value features =
+        g_.input("x", floats ? OnnxType::kFloat : OnnxType::kInt64,
+                 {"nodes", floats ? c_.features : static_cast<int64_t>(c_.categories.size())});
+    const Value edge_index = g_.input("edge_index", OnnxType::kInt64, {int64_t{2}, "edges"});
+    const Value nodes = size_of_first(features);
+    OnnxTopology topology(g_, edge_index, nodes);
+    Value x = encode(features);
+    for (int64_t k = 0; k < c_.layers; ++k) x = block(topology, k, x);
+    if (graphs) x = read_out(g_.input("graph", OnnxType::kInt64, {"nodes"}), nodes, x);
+    std::vector<OnnxGraph::Dimension> shape = {graphs ? "graphs" : "nodes"};
+    if (c_.task == Task::kGraphSequence) shape.push_back(c_.sequence_length);
+    shape.push_back(c_.outputs);
+    g_.output(head(x), "output", OnnxType::kFloat, shape);
+    g_.note("config", models::to_json(c_));
+    g_.write(path);
+  }
+
+ private:
+  const at::Tensor& tensor(const std::string& name) const { return state_.at(name); }
+
+  // The tensors below a prefix, without it.
+  nn::State below(const std::string& prefix) const {
+    nn::State out;
+    for (const auto& [name, tensor] : state_)
+      if (name.starts_with(prefix)) out[name.substr(prefix.size())] = tensor;
+    return out;
+  }
+
+  Value size_of_first(const Value& x) {
+    return g_.node("Gather", {g_.node("Shape", {x}), g_.constant(int64_t{0})},
+                   {{"axis", int64_t{0}}});
+  }
+
+  Value encode(const Value& x) {
+    if (c_.encoder == Encoder::kNone) return x;
+    if (c_.encoder == Encoder::kLinear)
+      return onnx_linear(g_, x, tensor("encoder.lin.weight"), tensor("encoder.lin.bias"));
+    // The tables lie one under the other.
+    std::vector<int64_t> first;
+    std::vector<int64_t> most;
+    int64_t rows = 0;
+    for (const int64_t count : c_.categories) {
+      first.push_back(rows);
+      most.push_back(count - 1);
+      rows += count;
+    }
+    Value category = x;
+    if (c_.encoder == Encoder::kAst) {  // the depth, which is clipped
+      for (size_t k = 0; k + 1 < most.size(); ++k) most[k] = std::numeric_limits<int64_t>::max();
+      category = g_.node("Min", {x, g_.constant(most)});
+    }
+    const Value row = g_.node("Add", {category, g_.constant(first)});
+    const Value embedded =
+        g_.node("Gather", {g_.constant(tensor("encoder.weight")), row}, {{"axis", int64_t{0}}});
+    return g_.node("ReduceSum", {embedded, g_.constant(std::vector<int64_t>{1})},
+                   {{"keepdims", int64_t{0}}});
+  }
+
+  // Batch norm of the running statistics, as one factor and one summand, then ReLU.
+  Value norm_relu(const std::string& prefix, const Value& x) {
+    const at::Tensor scale =
+        tensor(prefix + "weight").to(at::kDouble) /
+        (tensor(prefix + "running_var").to(at::kDouble) + ops::BatchNormTensors{}.eps).sqrt();
+    const at::Tensor shift =
+        tensor(prefix + "bias") - tensor(prefix + "running_mean").to(at::kDouble) * scale;
+    const Value scaled = g_.node("Mul", {x, g_.constant(scale)});
+    return g_.node("Relu", {g_.node("Add", {scaled, g_.constant(shift)})});
+  }
+
+  Value block(OnnxTopology& topology, int64_t k, const Value& x) {
+    const std::string prefix = fmt::format("body.blocks.{}.", k);
+    const Value y =
+        onnx_conv(g_, topology, c_.model, models::conv_spec(c_, k), below(prefix + "conv."), x);
+    // Without an encoder the last layer's result is the network's.
+    if (c_.encoder == Encoder::kNone && k + 1 == c_.layers) return y;
+    const Value z = c_.norm ? norm_relu(prefix + "norm.", y) : g_.node("Relu", {y});
+    return c_.residual ? g_.node("Add", {z, x}) : z;
+  }
+
+  // An aggregation whose targets are the graphs.
+  Value read_out(const Value& graph, const Value& nodes, const Value& x) {
+    const Value all = g_.node("Range", {g_.constant(int64_t{0}), nodes, g_.constant(int64_t{1})});
+    const Value last = g_.node("ReduceMax", {graph}, {{"keepdims", int64_t{0}}});
+    const Value graphs = g_.node("Add", {last, g_.constant(int64_t{1})});
+    const Aggregator aggregator = c_.readout == models::Readout::kMean  ? Aggregator::kMean
+                                  : c_.readout == models::Readout::kSum ? Aggregator::kAdd
+                                                                        : Aggregator::kMax;
+    return OnnxEdges(g_, all, graph, graphs, nodes).aggregate(aggregator, x, c_.hidden);
+  }
+
+  Value head(Value x) {
+    if (c_.task == Task::kGraphSequence) {
+      std::vector<Value> positions;
+      for (int64_t k = 0; k < c_.sequence_length; ++k) {
+        const std::string prefix = fmt::format("head.positions.{}.", k);
+        const Value scores = onnx_linear(g_, x, tensor(prefix + "weight"), tensor(prefix + "bias"));
+        positions.push_back(g_.node("Unsqueeze", {scores, g_.constant(std::vector<int64_t>{1})}));
+      }
+      return g_.node("Concat", positions, {{"axis", int64_t{1}}});
+    }
+    if (c_.task == Task::kNodeClassification) {
+      const Value scores =
+          c_.encoder == Encoder::kNone
+              ? g_.node("Slice", {x, g_.constant(std::vector<int64_t>{0}),
+                                  g_.constant(std::vector<int64_t>{c_.outputs}),
+                                  g_.constant(std::vector<int64_t>{1})})
+              : onnx_linear(g_, x, tensor("head.lin.weight"), tensor("head.lin.bias"));
+      return g_.node("LogSoftmax", {scores}, {{"axis", int64_t{1}}});
+    }
+    for (int64_t k = 0; state_.contains(fmt::format("head.mlp.linears.{}.weight", k)); ++k) {
+      const std::string linear = fmt::format("head.mlp.linears.{}.", k);
+      const std::string norm = fmt::format("head.mlp.norms.{}.", k);
+      x = onnx_linear(g_, x, tensor(linear + "weight"), tensor(linear + "bias"));
+      if (state_.contains(norm + "weight")) x = norm_relu(norm, x);
+    }
+    return x;
+  }
+
+  const ModelConfig& c_;
+  nn::State state_;
+  OnnxGraph g_;
+};
+
+}  // namespace
+
+void write_onnx(const std::filesystem::path& path, const models::Network& network) {
+  NetworkWriter(network).write(path);
+}
+
+}  // namespace egc::exchange
