@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <unordered_map>
 
@@ -141,7 +142,12 @@ bool have_rdkit() { return true; }
 
 std::unique_ptr<RWMol> parse_smiles(const std::string& smiles) {
   static std::once_flag once;
-  std::call_once(once, [] { boost::logging::disable_logs("rdApp.*"); });
+  std::call_once(once, [] {
+    boost::logging::disable_logs("rdApp.*");
+    // RDKit reads this variable and sets it, with every SMILES, in every thread. Setting one that
+    // is not there moves the environment under the feet of the threads that read it.
+    setenv("RDK_USE_LEGACY_STEREO_PERCEPTION", "1", /*overwrite=*/0);
+  });
   check_data(!smiles.empty(), "the SMILES is empty");
   check_data(smiles.size() <= kLongest, "the SMILES has {} characters, more than {}", smiles.size(),
              kLongest);

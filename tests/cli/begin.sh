@@ -1,6 +1,7 @@
 # What tests of the program begin with: the program, a directory of their own, and how failures are told. To be sourced.
 set -u
 egc=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -237,5 +237,28 @@ grep -q "undefined" stdout || fail "a ROC-AUC of one class is told as $(cat stdo
 dataset lonely "$regression" "3 2 2" "0,1" "1 2 3" "0" "1" "2"
 expect 2 "batch norm" -- train lonely "${tiny[@]}" --out runs/e7
 
+# The models that come with the sources: small, described, and good at what they say.
+pretrained=$source/pretrained
+for model in "$pretrained"/*.safetensors; do
+  name=$(basename "$model" .safetensors)
+  [ "$(stat -c %s "$model")" -lt 1000000 ] || fail "$name is larger than 1 MB"
+  grep -q "$name.md" "$pretrained/README.md" && [ -s "$pretrained/$name.md" ] || fail "$name has no card"
+  runs info "$model"
+done
+[ "$(ls "$pretrained"/*.safetensors | wc -l)" -eq 5 ] || fail "expected five models in pretrained/"
+"$egc" data generate pattern --size 0.01 --out pattern >/dev/null
+"$egc" --quiet --json eval "$pretrained/pattern-egc-m.safetensors" pattern >json || fail "eval of a pretrained model"
+py json <<'CHECK'
+import json, sys
+assert json.load(open(sys.argv[1]))["value"] > 0.84
+CHECK
+if [ -d mols ]; then  # there is RDKit
+  printf 'CC(=O)Oc1ccccc1C(=O)O\nCn1cnc2c1c(=O)n(C)c(=O)n2C\n' >two.smi
+  for name in zinc-egc-s zinc-egc-m molhiv-egc-s molhiv-egc-m; do
+    runs predict "$pretrained/$name.safetensors" two.smi
+    [ "$(wc -l <stdout)" -eq 3 ] || fail "$name predicts $(cat stdout)"
+  done
+fi
+
 [ "$failures" -eq 0 ] && echo "train: fine"
 exit "$failures"

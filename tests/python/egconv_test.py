@@ -268,8 +268,10 @@ class States(unittest.TestCase):
             from torch_geometric.nn import EGConv as Theirs
         except ImportError:
             self.skipTest("PyTorch Geometric is not installed")
-        theirs = Theirs(6, 8, aggregators=["symnorm", "max", "std"], num_heads=4, num_bases=2).double()
-        ours = egc.EGConv(6, 8, aggregators=["symnorm", "max", "std"], num_heads=4, num_bases=2).double()
+        # Not std: of an edge_index theirs takes sqrt(max(var, 1e-5)), of a matrix sqrt(var + 1e-5).
+        aggregators = ["symnorm", "max", "min", "mean", "sum", "var"]
+        theirs = Theirs(6, 8, aggregators=aggregators, num_heads=4, num_bases=2).double()
+        ours = egc.EGConv(6, 8, aggregators=aggregators, num_heads=4, num_bases=2).double()
         ours.load_state_dict(theirs.state_dict())
         theirs.load_state_dict(ours.state_dict())
         edge_index = ring(9)[:, :-2]
