@@ -84,7 +84,7 @@ class FusionBench {
       : graph_(std::move(graph)),
         nodes_(graph_.num_targets()),
         features_(features),
-        layout_(choose_slices(nodes_, graph_.num_edges(), 1, features, sizeof(float))),
+        layout_(choose_slices(graph_, 1, features, sizeof(float))),
         x_(random_array(nodes_ * features, seed)),
         weights_(random_array(nodes_ * 3, seed + 1)),
         identity_(make_huge_array<float>(nodes_ * 9)),

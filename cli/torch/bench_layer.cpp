@@ -50,8 +50,7 @@ LayerBenchResult bench_layer(const LayerBenchOptions& o) {
   const int64_t head_width = options.out_channels / options.heads;
   const kernels::FusedShape shape{options.aggregators, options.self_loops, options.heads,
                                   options.bases, head_width};
-  const SliceLayout layout =
-      choose_slices(nodes, graph.num_edges(), options.bases, head_width, sizeof(float));
+  const SliceLayout layout = choose_slices(graph, options.bases, head_width, sizeof(float));
   const ops::ComposedGraph edges(graph, shape, at::kFloat);
   const at::Tensor x = at::randn({nodes, options.in_channels});
   const at::Tensor x_grad = x.clone().requires_grad_();

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "egc/graph/csr.h"
+#include "egc/graph/row_split.h"
 
 namespace egc {
 
@@ -13,5 +17,19 @@ inline bool worth_prefetching(int64_t gathered_bytes) { return gathered_bytes > 
 inline bool worth_streaming(int64_t output_bytes) { return output_bytes > (32 << 20); }
 
 inline bool is_line_multiple(uint64_t bytes) { return bytes % 64 == 0; }
+
+// The blocks of sources that a pass over a slice goes by, and the rows of its tasks.
+struct Passes {
+  SourceBlocksView blocks;
+  std::vector<RowRange> rows;
+};
+
+template <class T>
+Passes plan_passes(const Csr& graph, int64_t slice_columns) {
+  if (sizeof(T) == sizeof(float) && slice_columns == kBlockedColumns && graph.weights().empty())
+    if (const SourceBlocksView blocks = graph.source_blocks().view(); blocks.count > 0)
+      return {blocks, split_evenly(graph.num_targets(), kBlockedRows)};
+  return {{}, graph.row_ranges()};
+}
 
 }  // namespace egc

@@ -75,10 +75,15 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
   const int64_t out_bytes = p.graph.num_targets() * p.shape.out_width() * sizeof(T);
   // An epilogue wants the rows in the caches.
   const bool stream = epilogue.empty() && worth_streaming(out_bytes) && whole_lines(p, out);
-  const int64_t scratch = kernels::fused_scratch_size(p.shape, p.layout.slice_width);
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
     common.bases = slice(p, s);
-    for_each_range(p.graph.row_ranges(), [&](RowRange rows) {
+    const Passes passes =
+        plan_passes<T>(p.graph, kernels::can_block(p.shape) ? p.layout.row_stride(s) : 0);
+    common.blocks = passes.blocks;
+    const int64_t scratch = common.blocks.count > 0
+                                ? kernels::blocked_scratch_size(p.shape)
+                                : kernels::fused_scratch_size(p.shape, p.layout.slice_width);
+    for_each_range(passes.rows, [&](RowRange rows) {
       kernels::fused_aggregate(p.shape, common, rows, bias, out, stream,
                                thread_scratch<T>(scratch));
       if (epilogue.empty()) return;

@@ -5,7 +5,7 @@
 
 namespace egc {
 
-SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases, int64_t head_width,
+SliceLayout choose_slices(const Csr& graph, int64_t bases, int64_t head_width,
                           int64_t element_size) {
   constexpr int64_t kCacheBytes = 4 << 20;  // about a second-level cache
   constexpr int64_t kMinDegree = 4;
@@ -13,7 +13,14 @@ SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases,
   constexpr int64_t kRowBytes = 8 * kLine;
   SliceLayout layout = SliceLayout::row_major(bases, head_width);
   const int64_t row_bytes = bases * head_width * element_size;
-  if (num_sources * row_bytes < kCacheBytes || num_edges < kMinDegree * num_sources) return layout;
+  if (graph.num_sources() * row_bytes < kCacheBytes ||
+      graph.num_edges() < kMinDegree * graph.num_sources())
+    return layout;
+  if (element_size == sizeof(float) && kBlockedColumns % bases == 0 &&
+      is_dense(graph.num_targets(), graph.num_sources(), graph.num_edges())) {
+    layout.slice_width = std::min(head_width, kBlockedColumns / bases);
+    return layout;
+  }
   const int64_t slices = std::max<int64_t>(1, (row_bytes + kRowBytes / 2) / kRowBytes);
   // Rows of whole cache lines: as many columns of each basis as make bases * width fill lines.
   const int64_t per_line = kLine / element_size;

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "egc/graph/csr.h"
+
 namespace egc {
 
 struct SliceLayout {
@@ -32,9 +34,10 @@ struct SliceLayout {
   int64_t columns() const { return bases * head_width; }
 };
 
-// The layout for a graph of this size: one slice where the bases fit a cache or where rows have few
-// neighbours (no reuse to win), else slices of about 512 bytes a row.
-SliceLayout choose_slices(int64_t num_sources, int64_t num_edges, int64_t bases, int64_t head_width,
+// The layout for a graph: one slice where the bases fit a cache or where rows have few neighbours
+// (no reuse to win); slices that can be walked in blocks where it is dense; else slices of about
+// 512 bytes a row.
+SliceLayout choose_slices(const Csr& graph, int64_t bases, int64_t head_width,
                           int64_t element_size);
 
 }  // namespace egc

@@ -15,7 +15,6 @@ void spmm(const Csr& graph, const SliceLayout& layout, const T* x, T* out) {
   args.graph = graph.view();
   args.out_stride = columns;
   args.prefetch = worth_prefetching(graph.num_sources() * columns * sizeof(T));
-  const auto& ranges = graph.row_ranges();
   for (int64_t s = 0; s < layout.num_slices(); ++s) {
     args.x = x + layout.offset(s, graph.num_sources());
     args.x_stride = args.columns = layout.row_stride(s);
@@ -24,8 +23,10 @@ void spmm(const Csr& graph, const SliceLayout& layout, const T* x, T* out) {
                   is_line_multiple(reinterpret_cast<uintptr_t>(args.out)) &&
                   is_line_multiple(columns * sizeof(T)) &&
                   is_line_multiple(args.columns * sizeof(T));
-    parallel_tasks(static_cast<int64_t>(ranges.size()),
-                   [&](int64_t task) { kernels::spmm(args, ranges[task]); });
+    const Passes passes = plan_passes<T>(graph, args.columns);
+    args.blocks = passes.blocks;
+    parallel_tasks(static_cast<int64_t>(passes.rows.size()),
+                   [&](int64_t task) { kernels::spmm(args, passes.rows[task]); });
   }
 }
 

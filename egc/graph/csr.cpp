@@ -136,6 +136,8 @@ struct Csr::Data {
   // Filled on first use. The transpose is a graph of its own, or absent where it equals this one.
   std::once_flag transposed_once;
   std::optional<Csr> transposed;
+  std::once_flag source_blocks_once;
+  SourceBlocks source_blocks;
   std::once_flag scales_once[2];
   Scales scales[2];
 
@@ -266,6 +268,11 @@ const Csr& Csr::transposed() const {
                               std::move(t.values), std::move(t.weights));
   });
   return data_->transposed ? *data_->transposed : *this;
+}
+
+const SourceBlocks& Csr::source_blocks() const {
+  std::call_once(data_->source_blocks_once, [&] { data_->source_blocks = cut_by_source(view()); });
+  return data_->source_blocks;
 }
 
 template <class T>

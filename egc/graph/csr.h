@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "egc/graph/source_blocks.h"
 #include "egc/kernels/csr_view.h"
 
 namespace egc {
@@ -58,6 +59,9 @@ class Csr {
   // Row ranges of about equal work (edges plus rows); they depend on the graph alone, never on the
   // number of threads.
   const std::vector<RowRange>& row_ranges() const;
+
+  // The rows cut by source, where the graph is dense.
+  const SourceBlocks& source_blocks() const;
 
  private:
   struct Data;

@@ -21,6 +21,16 @@ inline constexpr size_t kLanes = hn::MaxLanes(D());
 template <class T>
 inline constexpr size_t kFullLanes = hn::MaxLanes(hn::ScalableTag<T>());
 
+// Keeps a loaded vector in its register. GCC would rather repeat the load in every instruction that
+// uses it, and three aggregators would ask for each line three times.
+template <class V>
+HWY_INLINE V loaded_once(V v) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
+  asm("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
 // Calls f(tag, column) for the columns [0, columns): whole vectors, then halves, quarters and
 // single lanes. No masks, nothing read or written outside.
 template <class T, class F>

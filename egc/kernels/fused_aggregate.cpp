@@ -77,36 +77,111 @@ struct Combine {
   }
 };
 
+// Writes rows whose aggregates are there.
+template <class T>
+class WeightedRows {
+ public:
+  // w: scratch for the weights of a row.
+  WeightedRows(const FusedShape& shape, const FusedInput<T>& in, const T* bias, T* out, T* w)
+      : shape_(shape),
+        in_(in),
+        out_(out),
+        w_(w),
+        combine_{values_,
+                 w,
+                 shape.aggregators.size(),
+                 shape.bases,
+                 in.bases.width,
+                 bias == nullptr ? nullptr : bias + in.bases.first,
+                 nullptr,
+                 shape.head_width} {}
+
+  template <bool kStream>
+  HWY_INLINE void write(int64_t i, int64_t count, const RowScratch<T>& row) {
+    const int terms = shape_.aggregators.size();
+    T factor[kNumAggregators];
+    for (int a = 0; a < terms; ++a) {
+      factor[a] = row_factor(shape_.aggregators[a], count, in_.target_scale, i);
+      values_[a] = row.values(shape_.aggregators[a]);
+    }
+    const T* wi = in_.weights + i * shape_.weights_per_row();
+    for (int64_t h = 0, k = 0; h < shape_.heads; ++h)
+      for (int a = 0; a < terms; ++a)
+        for (int64_t b = 0; b < shape_.bases; ++b, ++k) w_[k] = wi[k] * factor[a];
+    combine_.out = out_ + i * shape_.out_width() + in_.bases.first;
+    combine_.template all_heads<kStream>(shape_.heads);
+  }
+
+ private:
+  const FusedShape& shape_;
+  const FusedInput<T>& in_;
+  T* out_;
+  T* w_;
+  const T* values_[kNumAggregators] = {};
+  Combine<T> combine_;
+};
+
 template <bool kStream, class T>
 void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                 T* out, T* scratch) {
   const RowScratch<T> buf(scratch, shape.bases * in.bases.width);
   RowAggregator<false, T> row(shape, in, buf);
-  const int terms = shape.aggregators.size();
+  WeightedRows<T> weighted(shape, in, bias, out, buf.rest);
   const int64_t per_row = shape.weights_per_row();
-  const T* values[kNumAggregators];
-  for (int a = 0; a < terms; ++a) values[a] = buf.values(shape.aggregators[a]);
-  T* w = buf.rest;
-  Combine<T> combine{values,         w,
-                     terms,          shape.bases,
-                     in.bases.width, bias == nullptr ? nullptr : bias + in.bases.first,
-                     nullptr,        shape.head_width};
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     // The gathering between two rows of weights keeps the hardware from seeing their stride.
     for (int64_t k = 0; in.prefetch && k < per_row; k += 64 / int64_t{sizeof(T)})
       __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
     const int64_t count = row.aggregate(i);
-    T factor[kNumAggregators];
-    for (int a = 0; a < terms; ++a)
-      factor[a] = row_factor(shape.aggregators[a], count, in.target_scale, i);
-    const T* wi = in.weights + i * per_row;
-    for (int64_t h = 0, k = 0; h < shape.heads; ++h)
-      for (int a = 0; a < terms; ++a)
-        for (int64_t b = 0; b < shape.bases; ++b, ++k) w[k] = wi[k] * factor[a];
-    combine.out = out + i * shape.out_width() + in.bases.first;
-    combine.template all_heads<kStream>(shape.heads);
+    weighted.template write<kStream>(i, count, buf);
   }
   if (kStream) hwy::FlushStream();
+}
+
+// Blocks of sources outside, rows inside: the gathered rows of a block stay in the second-level
+// cache, and the rows under way in `partial`.   counts: neighbours taken, zeros at first.
+template <Kinds kKinds, class T>
+void walk_blocks(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, T* partial,
+                 int64_t* counts) {
+  Row<T> row = make_row(shape, in);
+  const bool loop_first = row.loop_first;
+  for (int64_t b = 0; b < in.blocks.count; ++b) {
+    row.loop_first = loop_first && b == 0;
+    PartialRow<T> to(kKinds, partial);
+    for (int64_t i = rows.begin; i < rows.end; ++i, to.advance(kKinds.parts() * kBlockedColumns)) {
+      point_at_block(row, in.graph, in.blocks, b, i, rows.end);
+      int64_t& count = counts[i - rows.begin];
+      to.first = count == 0;
+      count += walk_partial_row<kKinds>(row, to);
+    }
+  }
+}
+
+template <class T>
+void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
+                  T* out, T* scratch) {
+  const Kinds kinds = Kinds::of(shape.aggregators, false);
+  const RowScratch<T> shared(scratch, kBlockedColumns);
+  T* partial = shared.rest + shape.weights_per_row();
+  partial += -reinterpret_cast<uintptr_t>(partial) % 64 / sizeof(T);  // whole lines
+  const int64_t stride = kinds.parts() * kBlockedColumns;
+  int64_t counts[kBlockedRows] = {};
+  with_kinds<false, false>(
+      kinds, [&]<Kinds kKinds>() { walk_blocks<kKinds>(shape, in, rows, partial, counts); });
+
+  WeightedRows<T> weighted(shape, in, bias, out, shared.rest);
+  const bool sym_loop = has_sym_loop(shape);
+  PartialRow<T> from(kinds, partial);
+  RowScratch<T> done = shared;
+  for (int64_t i = rows.begin; i < rows.end; ++i, from.advance(stride)) {
+    done.take(from);
+    const int64_t count = counts[i - rows.begin];
+    if (count == 0) clear_row(done, kBlockedColumns);
+    if (sym_loop)
+      add_sym_loop(done, in.bases.data + i * in.bases.row_stride, in.source_scale[i],
+                   kBlockedColumns);
+    weighted.template write<false>(i, count, done);
+  }
 }
 
 // One head and one basis, the paper's Algorithm 1: the accumulators never leave the registers.
@@ -151,6 +226,8 @@ void fused_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, 
 
 void fused_f32(const FusedShape& shape, const FusedInput<float>& in, RowRange rows,
                const float* bias, float* out, bool stream, float* scratch) {
+  if constexpr (kFastTarget)
+    if (in.blocks.count > 0) return blocked_rows(shape, in, rows, bias, out, scratch);
   fused_any(shape, in, rows, bias, out, stream, scratch);
 }
 void fused_f64(const FusedShape& shape, const FusedInput<double>& in, RowRange rows,
@@ -169,6 +246,16 @@ HWY_EXPORT(fused_f64);
 
 int64_t fused_scratch_size(const FusedShape& shape, int64_t slice_width) {
   return RowScratch<float>::size(shape.bases * slice_width) + shape.weights_per_row();
+}
+
+int64_t blocked_scratch_size(const FusedShape& shape) {
+  constexpr int64_t kAlignment = 16;
+  return fused_scratch_size(shape, kBlockedColumns / shape.bases) + kAlignment +
+         kBlockedRows * Kinds::of(shape.aggregators, false).parts() * kBlockedColumns;
+}
+
+bool can_block(const FusedShape& shape) {
+  return Kinds::of(shape.aggregators, false).sums != Kinds::kMoments;
 }
 
 template <>

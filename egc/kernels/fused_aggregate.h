@@ -44,10 +44,16 @@ struct FusedInput {
   BasesSlice<T> bases;
   const T* weights = nullptr;  // [N, H, A, B]
   bool prefetch = false;       // pays when the bases do not fit the caches
+  // With blocks: as in csr_view.h. Forward only, where can_block().
+  SourceBlocksView blocks;
 };
+
+// Whether rows can be put together block by block, which variances cannot.
+bool can_block(const FusedShape& shape);
 
 // Elements of scratch that one call needs, for a slice of the given width.
 int64_t fused_scratch_size(const FusedShape& shape, int64_t slice_width);
+int64_t blocked_scratch_size(const FusedShape& shape);
 
 // out: [N, H*L], columns [first, first + width) of each head are written.   bias: [H*L] or null.
 // `stream` writes around the caches; it needs 64-byte alignment of out, of L and of the slice.

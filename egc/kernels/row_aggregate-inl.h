@@ -35,16 +35,36 @@ int64_t walk_row(const Row<T>& row, size_t columns, const To& to) {
   return count;
 }
 
-// The walk for a set of kinds, chosen once per call of a kernel. kWinners is a choice of the
-// kernel, not of the set, so that the forward pass does not compile walks that it never uses.
-template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
-WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
-  WalkRow<T, To> walk = nullptr;
+// A row without neighbours: zeros, and no winner.
+template <class T>
+void clear_row(const RowScratch<T>& row, size_t columns) {
+  for (size_t c = 0; c < columns; ++c) {
+    row.sum[c] = row.sym[c] = row.max[c] = row.min[c] = row.mean[c] = row.var[c] = T{0};
+    row.std[c] = static_cast<T>(std::sqrt(kStdEpsilon));
+    row.max_winner.source[c] = row.min_winner.source[c] = -1;
+    row.max_winner.weight[c] = row.min_winner.weight[c] = T{0};
+  }
+}
+
+// The loop that symnorm alone has. self: the node's own row of the bases.
+template <class T>
+void add_sym_loop(const RowScratch<T>& row, const T* self, T scale, size_t columns) {
+  for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+    const auto sum = hn::LoadU(d, row.sym + c);
+    hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, self + c), sum), d, row.sym + c);
+  });
+}
+
+inline bool has_sym_loop(const FusedShape& shape) {
+  return shape.self_loops == SelfLoops::kSymnorm && shape.aggregators.has(Aggregator::kSymnorm);
+}
+
+// Calls f<kinds>(), with the kinds as a constant. kWinners is a choice of the kernel, not of the
+// set, so that the forward pass does not compile walks that it never uses; likewise kMoments.
+template <bool kWinners, bool kMoments = true, class F>
+void with_kinds(Kinds kinds, F&& f) {
   const auto with = [&]<Kinds::Sums kSums, bool kSym, bool kMax, bool kMin>() {
-    constexpr Kinds kKinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)};
-    walk = &walk_row<kKinds, false, T, To>;
-    if constexpr (kMayBeWeighted)
-      if (weighted) walk = &walk_row<kKinds, true, T, To>;
+    f.template operator()<Kinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
   };
   const auto with_min = [&]<Kinds::Sums kSums, bool kSym, bool kMax>() {
     kinds.min ? with.template operator()<kSums, kSym, kMax, true>()
@@ -66,9 +86,20 @@ WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
       with_sym.template operator()<Kinds::kSum>();
       break;
     case Kinds::kMoments:
-      with_sym.template operator()<Kinds::kMoments>();
+      if constexpr (kMoments) with_sym.template operator()<Kinds::kMoments>();
       break;
   }
+}
+
+// The walk for a set of kinds, chosen once per call of a kernel.
+template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
+WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
+  WalkRow<T, To> walk = nullptr;
+  with_kinds<kWinners>(kinds, [&]<Kinds kKinds>() {
+    walk = &walk_row<kKinds, false, T, To>;
+    if constexpr (kMayBeWeighted)
+      if (weighted) walk = &walk_row<kKinds, true, T, To>;
+  });
   return walk;
 }
 
@@ -105,8 +136,7 @@ class RowAggregator {
         walk_(choose_walk<kWinners, T, RowScratch<T>>(Kinds::of(shape.aggregators, kWinners),
                                                       input.graph.weights != nullptr)),
         columns_(static_cast<size_t>(shape.bases * input.bases.width)),
-        sym_loop_(shape.self_loops == SelfLoops::kSymnorm &&
-                  shape.aggregators.has(Aggregator::kSymnorm)),
+        sym_loop_(has_sym_loop(shape)),
         num_edges_(input.graph.num_edges()),
         row_(make_row(shape, input)) {}
 
@@ -114,8 +144,8 @@ class RowAggregator {
   int64_t aggregate(int64_t i) {
     point_at(row_, in_.graph, i, num_edges_);
     const int64_t count = walk_(row_, columns_, buf_);
-    if (count == 0) clear();
-    if (sym_loop_) add_sym_loop(i);
+    if (count == 0) clear_row(buf_, columns_);
+    if (sym_loop_) add_sym_loop(buf_, row_.x + i * row_.stride, in_.source_scale[i], columns_);
     return count;
   }
 
@@ -128,25 +158,6 @@ class RowAggregator {
   }
 
  private:
-  // A row without neighbours: zeros, and no winner.
-  void clear() {
-    for (size_t c = 0; c < columns_; ++c) {
-      buf_.sum[c] = buf_.sym[c] = buf_.max[c] = buf_.min[c] = buf_.mean[c] = buf_.var[c] = T{0};
-      buf_.std[c] = static_cast<T>(std::sqrt(kStdEpsilon));
-      buf_.max_winner.source[c] = buf_.min_winner.source[c] = -1;
-      buf_.max_winner.weight[c] = buf_.min_winner.weight[c] = T{0};
-    }
-  }
-
-  void add_sym_loop(int64_t i) {
-    const T* self = row_.x + i * row_.stride;
-    const T scale = in_.source_scale[i];
-    for_each_chunk<T>(columns_, [&](auto d, size_t c) HWY_ATTR {
-      const auto sum = hn::LoadU(d, buf_.sym + c);
-      hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, self + c), sum), d, buf_.sym + c);
-    });
-  }
-
   const FusedInput<T>& in_;
   const RowScratch<T>& buf_;
   const WalkRow<T, RowScratch<T>> walk_;

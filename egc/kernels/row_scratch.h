@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "egc/kernels/aggregator.h"
+#include "egc/kernels/csr_view.h"
 
 namespace egc::kernels {
 
@@ -17,6 +19,9 @@ struct Kinds {
   bool min = false;
   bool winners = false;  // max and min with the source that gave them
 
+  // Accumulators of a walk without moments and winners.
+  constexpr int parts() const { return int{sums != kNone} + int{sym} + int{max} + int{min}; }
+
   static Kinds of(const AggregatorSet& a, bool winners) {
     Kinds k;
     if (a.has(Aggregator::kVar) || a.has(Aggregator::kStd))
@@ -28,6 +33,32 @@ struct Kinds {
     k.min = a.has(Aggregator::kMin);
     k.winners = winners && (k.max || k.min);
     return k;
+  }
+};
+
+// A row that is walked in several visits, and its place in scratch: kBlockedColumns values of each
+// kind, one after the other.
+template <class T>
+struct PartialRow {
+  T* sum = nullptr;
+  T* sym = nullptr;
+  T* max = nullptr;
+  T* min = nullptr;
+  bool first = true;  // nothing is there yet
+
+  PartialRow() = default;
+  PartialRow(const Kinds& kinds, T* at) {
+    const auto take = [&at](bool used, T*& row) {
+      if (used) row = std::exchange(at, at + kBlockedColumns);
+    };
+    take(kinds.sums != Kinds::kNone, sum);
+    take(kinds.sym, sym);
+    take(kinds.max, max);
+    take(kinds.min, min);
+  }
+
+  void advance(int64_t stride) {
+    for (T** row : {&sum, &sym, &max, &min}) *row += *row == nullptr ? 0 : stride;
   }
 };
 
@@ -68,6 +99,14 @@ struct RowScratch {
     max_winner.source = reinterpret_cast<decltype(max_winner.source)>(block);
     min_winner.source = reinterpret_cast<decltype(min_winner.source)>(block + step);
     rest = block + 2 * step;
+  }
+
+  // Points at the sums and extrema of a row that was put together elsewhere.
+  void take(const PartialRow<T>& row) {
+    if (row.sum != nullptr) sum = row.sum;
+    if (row.sym != nullptr) sym = row.sym;
+    if (row.max != nullptr) max = row.max;
+    if (row.min != nullptr) min = row.min;
   }
 
   // Where the values of an aggregator are, up to a factor that depends on the row alone.

@@ -54,6 +54,9 @@ struct Accumulators {
   using If = std::conditional_t<kUsed, A, None>;
   static constexpr bool kMoments = kKinds.sums == Kinds::kMoments;
   static constexpr bool kSum = kKinds.sums == Kinds::kSum;
+  // Accumulators that look at a loaded vector.
+  static constexpr int kUses =
+      int{kSum || kMoments} + int{kKinds.sym} + int{kKinds.max} + int{kKinds.min};
 
   [[no_unique_address]] If<kSum || kMoments, V[kVectors]> sum;  // with moments: about the origin
   [[no_unique_address]] If<kMoments, V[kVectors]> squares;
@@ -72,7 +75,8 @@ struct Accumulators {
     const DI di;
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      const V raw = hn::LoadU(d, x + at[v]);
+      V raw = hn::LoadU(d, x + at[v]);
+      if constexpr (kUses > 1) raw = loaded_once(raw);
       V m = raw;  // the message
       if constexpr (kWeighted) m = hn::Mul(raw, hn::Set(d, weight));
       if constexpr (kSum) sum[v] = kFirst ? m : hn::Add(sum[v], m);
@@ -193,18 +197,39 @@ struct Accumulators {
   }
 };
 
+// Adds to what earlier blocks of sources left of a row, or begins it.
+template <bool kFirst, Kinds kKinds, int kVectors, class D>
+HWY_INLINE void merge(D d, const Accumulators<kKinds, false, kVectors, D>& acc, size_t begin,
+                      const PartialRow<hn::TFromD<D>> to) {
+  static_assert(kKinds.sums != Kinds::kMoments, "moments about different origins do not add up");
+  const auto put = [&](auto* at, auto value, auto both) HWY_ATTR {
+    hn::StoreU(kFirst ? value : both(hn::LoadU(d, at), value), d, at);
+  };
+  const auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const size_t c = begin + v * kLanes<D>;
+    if constexpr (kKinds.sums == Kinds::kSum) put(to.sum + c, acc.sum[v], add);
+    if constexpr (kKinds.sym) put(to.sym + c, acc.sym[v], add);
+    if constexpr (kKinds.max)
+      put(to.max + c, acc.max[v], [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); });
+    if constexpr (kKinds.min)
+      put(to.min + c, acc.min[v], [](auto a, auto b) HWY_ATTR { return hn::Min(a, b); });
+  }
+}
+
 // Asks for the row of edge e + kAhead. A macro, because GCC takes a function that only prefetches
 // for a pure one and drops the call.
 #define EGC_PREFETCH_AHEAD(e)                                         \
-  if (row.prefetch && (e) + kAhead < row.until_end) {                 \
+  if (kPrefetch && row.prefetch && (e) + kAhead < row.until_end) {    \
     const auto* next = row.x + row.source[(e) + kAhead] * row.stride; \
     for (size_t c = begin; c < last + kLanes<D>; c += 64 / sizeof(T)) \
       __builtin_prefetch(next + c);                                   \
   }
 
 // Walks the row for one block of columns; returns the number of neighbours taken. With none taken
-// nothing is stored.
-template <Kinds kKinds, bool kWeighted, int kVectors, class D, class F>
+// nothing is stored. kPrefetch: whether the row may ask for that.
+template <Kinds kKinds, bool kWeighted, int kVectors, bool kPrefetch = true, class D, class F>
 HWY_INLINE int64_t walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, size_t last,
                               F&& store) {
   using T = hn::TFromD<D>;
@@ -273,6 +298,41 @@ constexpr int most_vectors() {
 }
 
 #undef EGC_PREFETCH_AHEAD
+
+// Walks the row for kBlockedColumns columns, whole vectors without a tail.
+template <Kinds kKinds, class T>
+HWY_INLINE int64_t walk_partial_row(const Row<T>& row, const PartialRow<T>& to) {
+  constexpr int kMost = most_vectors<kKinds, false, T>();
+  constexpr int kVectors = kMost >= 4 ? 4 : kMost >= 2 ? 2 : 1;
+  using D = hn::ScalableTag<T>;
+  int64_t count = 0;
+  for (size_t c = 0; c < kBlockedColumns; c += kVectors * kLanes<D>)
+    count = walk_block<kKinds, false, kVectors, false>(
+        D(), row, c, c + (kVectors - 1) * kLanes<D>,
+        [&](const auto& acc, auto d, const size_t*, int64_t)
+            HWY_ATTR { to.first ? merge<true>(d, acc, c, to) : merge<false>(d, acc, c, to); });
+  return count;
+}
+
+// How many visits ahead the edges of a row are asked for: within a block the hardware sees no
+// stride.
+constexpr int64_t kVisitsAhead = 4;
+
+// Points at the edges of row i that come from block b. rows_end: of the call, for prefetching.
+template <class T>
+HWY_INLINE void point_at_block(Row<T>& row, const CsrView& g, const SourceBlocksView& blocks,
+                               int64_t b, int64_t i, int64_t rows_end) {
+  const int32_t* begin = blocks.begin + b * g.num_targets;
+  const int32_t* end = begin + g.num_targets;
+  if (const int64_t next = i + kVisitsAhead; next < rows_end) {
+    const int32_t* edges = g.sources + g.offsets[next] + begin[next];
+    __builtin_prefetch(edges);
+    __builtin_prefetch(edges + 16);
+  }
+  row.source = g.sources + g.offsets[i] + begin[i];
+  row.edges = end[i] - begin[i];
+  row.self = static_cast<int32_t>(i);
+}
 
 }  // namespace egc::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -52,6 +52,25 @@ void spmm_rows(const SpmmArgs<T>& a, RowRange rows) {
   if (kStream) hwy::FlushStream();
 }
 
+// Blocks outside, rows inside: the gathered rows of a block stay in the second-level cache.
+void spmm_blocks(const SpmmArgs<float>& a, RowRange rows) {
+  const CsrView& g = a.graph;
+  Row<float> row;
+  row.x = a.x;
+  row.stride = a.x_stride;
+  PartialRow<float> to;
+  for (int64_t i = rows.begin; i < rows.end; ++i)
+    if (g.offsets[i] == g.offsets[i + 1])
+      std::fill_n(a.out + i * a.out_stride, kBlockedColumns, 0.0F);
+  for (int64_t b = 0; b < a.blocks.count; ++b)
+    for (int64_t i = rows.begin; i < rows.end; ++i) {
+      point_at_block(row, g, a.blocks, b, i, rows.end);
+      to.sum = a.out + i * a.out_stride;
+      to.first = a.blocks.begin[b * g.num_targets + i] == 0;
+      walk_partial_row<Kinds{Kinds::kSum}>(row, to);
+    }
+}
+
 template <class T>
 void spmm_any(const SpmmArgs<T>& a, RowRange rows) {
   if (a.graph.weights != nullptr)
@@ -60,7 +79,9 @@ void spmm_any(const SpmmArgs<T>& a, RowRange rows) {
     a.stream ? spmm_rows<false, true>(a, rows) : spmm_rows<false, false>(a, rows);
 }
 
-void spmm_f32(const SpmmArgs<float>& a, RowRange rows) { spmm_any(a, rows); }
+void spmm_f32(const SpmmArgs<float>& a, RowRange rows) {
+  a.blocks.count > 0 ? spmm_blocks(a, rows) : spmm_any(a, rows);
+}
 void spmm_f64(const SpmmArgs<double>& a, RowRange rows) { spmm_any(a, rows); }
 
 }  // namespace egc::kernels::HWY_NAMESPACE

@@ -15,8 +15,9 @@ struct SpmmArgs {
   int64_t columns = 0;
   T* out = nullptr;  // [num_targets, columns], rows out_stride apart
   int64_t out_stride = 0;
-  bool prefetch = false;  // pays when x does not fit the caches
-  bool stream = false;    // writes around the caches; needs 64-byte aligned output rows
+  bool prefetch = false;    // pays when x does not fit the caches
+  bool stream = false;      // writes around the caches; needs 64-byte aligned output rows
+  SourceBlocksView blocks;  // as in csr_view.h
 };
 
 template <class T>

@@ -104,8 +104,8 @@ at::Tensor egc_conv(const EgcConvOptions& o, const EgcConvTensors& t, const at::
         graph, shape, SliceLayout::row_major(o.bases, head_width), at::linear(x, t.bases_weight),
         activate(o, at::linear(x, t.comb_weight, t.comb_bias)), t.bias, epilogue);
   }
-  const SliceLayout layout = choose_slices(graph.num_sources(), graph.num_edges(), o.bases,
-                                           head_width, static_cast<int64_t>(x.element_size()));
+  const SliceLayout layout =
+      choose_slices(graph, o.bases, head_width, static_cast<int64_t>(x.element_size()));
   const auto [bases, weights] =
       ops::linear_pair(x, t.bases_weight, t.comb_weight, t.comb_bias, layout);
   return ops::fused_aggregate(graph, shape, layout, bases, activate(o, weights), t.bias, epilogue);

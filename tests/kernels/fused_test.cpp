@@ -60,27 +60,29 @@ std::vector<T> to_layout(const std::vector<T>& x, int64_t rows, const SliceLayou
 
 template <class T>
 void compare(const Csr& graph, const FusedShape& shape, int64_t slice_width,
-             const std::string& what) {
+             const std::string& what, bool with_gradients = true) {
   const int64_t n = graph.num_targets();
   const int64_t sources = graph.num_sources();
   const std::vector<double> bases = grid_values(sources * shape.bases * shape.head_width, 11);
   const std::vector<double> weights = grid_values(n * shape.weights_per_row(), 12);
   const std::vector<double> bias = grid_values(shape.out_width(), 13);
-  const std::vector<double> upstream = grid_values(n * shape.out_width(), 14);
   const ReferenceInput reference{shape, graph.view(), bases.data(), weights.data(), bias.data()};
   const std::vector<double> want = kernels::reference_forward(reference);
-  const kernels::ReferenceGradients want_grad =
-      kernels::reference_backward(reference, upstream.data());
 
   const SliceLayout layout{shape.bases, shape.head_width, slice_width};
   const std::vector<T> x = to_layout(cast<T>(bases), sources, layout);
   const std::vector<T> w = cast<T>(weights);
-  const std::vector<T> g = cast<T>(upstream);
   const FusedProblem<T> problem{graph, shape, layout, x.data(), w.data()};
   const T poison = std::numeric_limits<T>::quiet_NaN();  // what is not written shows
   std::vector<T> out(want.size(), poison);
   fused_forward(problem, cast<T>(bias).data(), out.data());
   EXPECT_LE(worst(out, want), tolerance<T>()) << what << ": output";
+  if (!with_gradients) return;
+
+  const std::vector<double> upstream = grid_values(n * shape.out_width(), 14);
+  const kernels::ReferenceGradients want_grad =
+      kernels::reference_backward(reference, upstream.data());
+  const std::vector<T> g = cast<T>(upstream);
   std::vector<T> grad_bases(x.size(), poison);
   std::vector<T> grad_weights(w.size(), poison);
   fused_backward(problem, g.data(), grad_bases.data(), grad_weights.data());
@@ -174,6 +176,26 @@ TEST_F(FusedTest, WideRowsAndSlices) {
   });
 }
 
+// The walk in blocks is of the forward pass.
+TEST_F(FusedTest, DenseGraphsInBlocksOfSources) {
+  const Csr few = testing::dense_graph(60);
+  ASSERT_GT(few.source_blocks().count, 2);
+  on_every_target([&](const std::string& target) {
+    for (unsigned mask = 1; mask < 128; mask += mask < 31 ? 1 : 24) {
+      const int64_t bases = mask % 2 == 0 ? 1 : 4;
+      const FusedShape shape{aggregator_set(mask), SelfLoops::kNone, 3, bases, 68 / bases};
+      compare<float>(few, shape, kBlockedColumns / bases, label<float>(shape, target), false);
+    }
+  });
+  // Loops need a square graph, and rows of several tasks.
+  const Csr square = testing::dense_graph(5000);
+  ASSERT_GT(square.source_blocks().count, 2);
+  for (const SelfLoops mode : {SelfLoops::kAll, SelfLoops::kSymnorm}) {
+    const FusedShape shape{aggregator_set(28), mode, 1, 1, kBlockedColumns};
+    compare<float>(square, shape, kBlockedColumns, label<float>(shape, "square"), false);
+  }
+}
+
 TEST_F(FusedTest, RectangularGraph) {
   const Csr graph = Csr::from_edges(3, 5, std::vector<int64_t>{0, 4, 4, 2, 1},
                                     std::vector<int64_t>{0, 0, 2, 2, 2});
@@ -257,8 +279,37 @@ TEST_F(FusedTest, LargeAlignedOutput) {
   }
 }
 
-TEST_F(FusedTest, SameBitsForAnyNumberOfThreads) {
+// 20 runs each with 1, 2, 3, 4 and 8 threads, forward and backward.
+void expect_same_bits(const Csr& graph, const FusedShape& shape, const SliceLayout& layout) {
   const int before = num_threads();
+  Rng values(10);
+  const auto random = [&](int64_t n) {
+    std::vector<float> v(n);
+    for (float& f : v) f = values.uniform() - 0.5F;
+    return v;
+  };
+  const std::vector<float> x = random(graph.num_sources() * layout.columns());
+  const std::vector<float> w = random(graph.num_targets() * shape.weights_per_row());
+  const std::vector<float> g = random(graph.num_targets() * shape.out_width());
+  const FusedProblem<float> p{graph, shape, layout, x.data(), w.data()};
+  std::vector<float> first;
+  for (const int threads : {1, 2, 3, 4, 8})
+    for (int run = 0; run < 20; ++run) {
+      set_num_threads(threads);
+      std::vector<float> all(g.size() + x.size() + w.size());
+      fused_forward<float>(p, nullptr, all.data());
+      fused_backward<float>(p, g.data(), all.data() + g.size(), all.data() + g.size() + x.size());
+      if (first.empty()) first = all;
+      ASSERT_TRUE(std::equal(first.begin(), first.end(), all.begin(),
+                             [](float a, float b) {
+                               return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+                             }))
+          << threads << " threads";
+    }
+  set_num_threads(before);
+}
+
+TEST_F(FusedTest, SameBitsForAnyNumberOfThreads) {
   std::vector<int64_t> source;
   std::vector<int64_t> target;
   Rng rng(9);
@@ -269,33 +320,9 @@ TEST_F(FusedTest, SameBitsForAnyNumberOfThreads) {
   }
   const Csr graph = Csr::from_edges(kNodes, source, target);
   ASSERT_GT(graph.row_ranges().size(), 4U);
-  const FusedShape shape{aggregator_set(127), SelfLoops::kAll, 4, 4, 11};
-  Rng values(10);
-  const auto random = [&](int64_t n) {
-    std::vector<float> v(n);
-    for (float& f : v) f = values.uniform() - 0.5F;
-    return v;
-  };
-  const SliceLayout layout{4, 11, 4};
-  const std::vector<float> x = random(kNodes * 44);
-  const std::vector<float> w = random(kNodes * shape.weights_per_row());
-  const std::vector<float> g = random(kNodes * 44);
-  const FusedProblem<float> p{graph, shape, layout, x.data(), w.data()};
-  std::vector<float> first;
-  for (const int threads : {1, 2, 3, 4, 8})
-    for (int run = 0; run < 20; ++run) {
-      set_num_threads(threads);
-      std::vector<float> all(x.size() * 2 + w.size());
-      fused_forward<float>(p, nullptr, all.data());
-      fused_backward<float>(p, g.data(), all.data() + x.size(), all.data() + 2 * x.size());
-      if (first.empty()) first = all;
-      ASSERT_TRUE(std::equal(first.begin(), first.end(), all.begin(),
-                             [](float a, float b) {
-                               return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-                             }))
-          << threads << " threads";
-    }
-  set_num_threads(before);
+  expect_same_bits(graph, {aggregator_set(127), SelfLoops::kAll, 4, 4, 11}, {4, 11, 4});
+  expect_same_bits(testing::dense_graph(2500), {aggregator_set(31), SelfLoops::kNone, 1, 1, 64},
+                   {1, 64, kBlockedColumns});
 }
 
 }  // namespace

@@ -40,6 +40,24 @@ inline Csr awkward_graph(bool weighted = false, uint64_t seed = 1) {
   return Csr::from_edges(kNodes, source, target, weights);
 }
 
+// So dense that rows are walked in blocks of sources: 5,000 sources are three blocks. Target 0 has
+// no edge, 1 has edges from the last block only, 2 is a hub; duplicates are frequent.
+inline Csr dense_graph(int64_t targets, uint64_t seed = 1) {
+  constexpr uint32_t kSources = 5000;
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  Rng rng(seed);
+  const auto add = [&](int64_t j, int64_t i) {
+    source.push_back(j);
+    target.push_back(i);
+  };
+  for (int k = 0; k < 9; ++k) add(kSources - 1 - k, 1);
+  for (int64_t j = 0; j < kSources; j += 10) add(j, 2);
+  for (int64_t i = 3; i < targets; ++i)
+    for (int k = 0; k < 30; ++k) add(k % 3 == 0 ? i : rng.below(kSources), i);
+  return Csr::from_edges(targets, kSources, source, target);
+}
+
 // Multiples of 1/8 in [-2, 2): sums are exact in float and ties are frequent.
 inline std::vector<double> grid_values(int64_t count, uint64_t seed) {
   Rng rng(seed, 7);

@@ -34,6 +34,18 @@ TEST(Spmm, EveryColumnCountAndTarget) {
   kernels::force_target("");
 }
 
+TEST(Spmm, DenseGraphsInBlocksOfSources) {
+  for (const std::string& target : kernels::available_targets()) {
+    kernels::force_target(target);
+    for (const int64_t columns : {kBlockedColumns - 1, kBlockedColumns, kBlockedColumns + 1})
+      for (const int64_t rows : {60, 2500}) {
+        compare<float>(testing::dense_graph(rows), columns, target);
+        compare<double>(testing::dense_graph(rows), columns, target);
+      }
+  }
+  kernels::force_target("");
+}
+
 TEST(Spmm, MoreThan32BitsOfElements) {
   // 2^31 edges times columns would need a machine of its own; strides beyond 2^31 elements do not.
   constexpr int64_t kRows = 70'000;
