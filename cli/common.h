@@ -27,6 +27,7 @@ void add_data_build(CLI::App& data, const CommonOptions& common);
 void add_eval(CLI::App& app, const CommonOptions& common);
 void add_explain(CLI::App& app, const CommonOptions& common);
 void add_info(CLI::App& app, const CommonOptions& common);
+void add_launch(CLI::App& app, const CommonOptions& common);
 void add_import(CLI::App& app, const CommonOptions& common);
 void add_export(CLI::App& app, const CommonOptions& common);
 void add_predict(CLI::App& app, const CommonOptions& common);

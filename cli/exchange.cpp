@@ -53,10 +53,15 @@ void add_import(CLI::App& app, const CommonOptions& common) {
   c->footer(
       "Example:\n  egc import checkpoint.pt --from authors --config configs/zinc/egc-m.json "
       "--dataset zinc --out zinc.safetensors");
-  c->callback([o, &common] {
+  c->callback([o, c, &common] {
+    for (const char* name :
+         {"--model", "--task", "--heads", "--aggregators", "--self-loops", "--activation"})
+      check(o->config.empty() || c->get_option(name)->count() == 0,
+            "--config tells everything of the network; {} cannot change it", name);
+    o->from_authors = o->from == "authors";
     std::optional<data::Dataset> dataset;
     if (!o->dataset.empty()) dataset = load_dataset(o->dataset, common);
-    if (!o->self_loops) o->self_loops = o->from == "authors" ? "symnorm" : "all";
+    if (!o->self_loops) o->self_loops = o->from_authors ? "symnorm" : "all";
     const ModelFacts facts = torch_module().import_model(*o, dataset ? &*dataset : nullptr);
     if (common.json)
       fmt::print("{}\n",
@@ -87,7 +92,9 @@ void add_export(CLI::App& app, const CommonOptions& common) {
   c->footer(
       "Example:\n  egc export runs/zinc-egc-m --onnx --out zinc.onnx\n"
       "  egc export runs/zinc-egc-m --to authors --out zinc.safetensors");
-  c->callback([o, &common] {
+  c->callback([o, c, &common] {
+    check(!o->onnx || c->get_option("--to")->count() == 0 || o->form_name == "onnx",
+          "--onnx and --to {} are two forms; one at a time", o->form_name);
     o->form = o->onnx ? ExportForm::kOnnx : forms().at(o->form_name);
     check(!o->half || o->form == ExportForm::kModel, "--half goes with --to model only");
     torch_module().export_model(*o);

@@ -69,6 +69,7 @@ int run(int argc, char** argv) {
   add_data_build(*data, common);
 
   add_train(app, common);
+  add_launch(app, common);
   add_eval(app, common);
   add_predict(app, common);
   add_explain(app, common);

@@ -200,7 +200,8 @@ struct ExportOptions {
 struct ImportOptions {
   std::string checkpoint;
   std::string out;
-  std::string config;  // a file; without it the shapes tell, and what follows
+  bool from_authors = true;  // else from PyTorch Geometric
+  std::string config;        // a file; without it the shapes tell, and what follows
   std::string model;
   std::optional<std::string> task, self_loops, activation;
   std::optional<int64_t> heads;
@@ -223,7 +224,9 @@ struct TorchModule {
   // Run directories with complete configurations, ready to be trained in.
   void (*create_runs)(const data::Dataset& dataset, const TrainFlags& flags,
                       const std::vector<RunToCreate>& runs);
-  // Begins or goes on.
+  // Of this process in the group that its environment names; 0 without one. Rank 0 has the files.
+  int (*train_rank)();
+  // Begins or goes on, alone or with the others of its group.
   TrainOutcome (*train_run)(const std::string& directory, const LoadDataset& load,
                             const TrainOptions& options);
   // model: a file or a run; part: train, valid or test.

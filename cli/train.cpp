@@ -1,6 +1,7 @@
 // egc train: one run, or several with different seeds, and what came of them.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -55,6 +56,15 @@ std::string dataset_of(const std::string& config) {
   return it != json.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
+// A rank above 0: rank 0 has the files and tells the rest.
+void follow(const TrainCommand& o, CommonOptions common, const std::string& dir,
+            const volatile std::sig_atomic_t* stop) {
+  common.quiet = true;
+  common.json = false;
+  for (const TrainOutcome& r : train_in_turn({dir}, o, common, stop))
+    if (r.interrupted) throw CLI::RuntimeError(kInterrupted);
+}
+
 void train(const TrainCommand& o, const CommonOptions& common) {
   check(o.resume.empty() != o.flags.dataset.empty(),
         "egc train takes a dataset, or --resume with a run, not both and not neither");
@@ -62,8 +72,12 @@ void train(const TrainCommand& o, const CommonOptions& common) {
   const std::string dir = !o.resume.empty() ? o.resume
                           : o.out.empty()   ? free_directory(o.flags)
                                             : o.out;
+  if (std::getenv("WORLD_SIZE") != nullptr && torch_module().train_rank() > 0)
+    return follow(o, common, dir, stop);
   const std::vector<std::string> runs =
       o.resume.empty() ? begin_runs(o, common, dir) : runs_in(dir);
+  check(runs.size() == 1 || std::getenv("WORLD_SIZE") == nullptr,
+        "a group of processes trains one seed at a time, got {}", runs.size());
   const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, stop)
                                                         : train_at_once(runs, o, common, stop);
   for (const TrainOutcome& r : outcomes) {

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
 #include "cli/torch/module.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
@@ -30,43 +34,107 @@ exchange::ConfigHints hints_of(const ImportOptions& o) {
   return out;
 }
 
+// The settings of training that a checkpoint tells of, where they make sense.
+train::TrainConfig training_of(const exchange::Checkpoint& checkpoint) {
+  train::TrainConfig out;
+  out.lr = checkpoint.lr.value_or(out.lr);
+  out.wd = checkpoint.wd.value_or(out.wd);
+  out.batch = checkpoint.batch.value_or(out.batch);
+  try {
+    check(std::isfinite(out.lr) && std::isfinite(out.wd), "lr and wd must be finite");
+    train::check_config(out);
+  } catch (const Error& e) {
+    log_warning("the checkpoint's settings of training are left out: {}", e.what());
+    return {};
+  }
+  return out;
+}
+
 // What predictions need to know of the data.
 models::Notes notes_of(const exchange::Checkpoint& checkpoint, const data::Dataset* dataset) {
   models::Notes out;
-  train::TrainConfig training;
-  training.lr = checkpoint.lr.value_or(training.lr);
-  training.wd = checkpoint.wd.value_or(training.wd);
-  training.batch = checkpoint.batch.value_or(training.batch);
-  out["train"] = train::to_json(training);
+  out["train"] = train::to_json(training_of(checkpoint));
   if (dataset != nullptr) out["dataset"] = data::to_json(dataset->info);
   return out;
+}
+
+void refuse_same_file(const std::filesystem::path& in, const std::filesystem::path& out) {
+  std::error_code ignored;
+  check(!std::filesystem::equivalent(in, out, ignored), "--out is the input itself, {}",
+        out.string());
+}
+
+// A state alone does not tell what the layers do; its metadata does, for people.
+models::Metadata about(const models::ModelConfig& config) {
+  return {{"egc", models::to_json(config)}};
+}
+
+bool has_loops_of_symnorm_only(const models::ModelConfig& c) {
+  return c.model.starts_with("egc") && c.self_loops == SelfLoops::kSymnorm && c.aggregators &&
+         c.aggregators->size() > 1;
+}
+
+// Says what the other side's layers cannot do.
+void warn_of_differences(const models::ModelConfig& c, ExportForm form) {
+  if (!c.model.starts_with("egc")) return;
+  if (form == ExportForm::kPyg && has_loops_of_symnorm_only(c))
+    log_warning(
+        "the layers have self-loops for symnorm only, which PyTorch Geometric's EGConv has not; "
+        "egc.EGConv has: self_loops=\"symnorm\"");
+  if (form == ExportForm::kAuthors && c.self_loops != SelfLoops::kSymnorm)
+    log_warning("the layers have self-loops \"{}\"; the authors' have them for symnorm only",
+                name_of(c.self_loops));
+  if (c.activation != nn::WeightActivation::kIdentity)
+    log_warning("the weights have the activation {}, which a state does not tell",
+                nn::name_of(c.activation));
+}
+
+// Whose layers they are is told by the names of the weights.
+void check_origin(const ImportOptions& o, const nn::State& state,
+                  const std::optional<models::ModelConfig>& given) {
+  const bool pyg = std::any_of(state.begin(), state.end(), [](const auto& item) {
+    return item.first.ends_with(".comb_lin.weight");
+  });
+  if (o.from_authors ? pyg : exchange::has_authors_weights(state))
+    fail(ErrorKind::kModel, "{}: the layers are {}, not {}: --from {}", o.checkpoint,
+         pyg ? "PyTorch Geometric's" : "the authors'", pyg ? "the authors'" : "PyTorch Geometric's",
+         pyg ? "pyg" : "authors");
+  check(o.from_authors || !given || !has_loops_of_symnorm_only(*given),
+        "{}: self_loops \"symnorm\" is nothing that PyTorch Geometric's layers have; \"all\" or "
+        "\"none\" is",
+        o.config);
 }
 
 }  // namespace
 
 void export_model(const ExportOptions& o) {
+  refuse_same_file(train::model_path(o.model), o.out);
   const auto loaded = models::load_network(train::model_path(o.model));
   const nn::State own = nn::state_of(*loaded.network);
+  const models::ModelConfig& config = loaded.network->config();
+  warn_of_differences(config, o.form);
   switch (o.form) {
     case ExportForm::kModel:
       models::save_network(o.out, *loaded.network, loaded.notes,
                            o.half ? models::Storage::kHalf : models::Storage::kFull);
       return;
     case ExportForm::kPyg:
-      return models::write_tensor_file(o.out, kPython, own, {});
+      return models::write_tensor_file(o.out, kPython, own, about(config));
     case ExportForm::kAuthors:
-      return models::write_tensor_file(o.out, kPython,
-                                       exchange::authors_state(loaded.network->config(), own), {});
+      return models::write_tensor_file(o.out, kPython, exchange::authors_state(config, own),
+                                       about(config));
     case ExportForm::kOnnx:
       return exchange::write_onnx(o.out, *loaded.network);
   }
 }
 
 ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
+  refuse_same_file(o.checkpoint, o.out);
   const exchange::Checkpoint checkpoint = exchange::read_checkpoint(o.checkpoint);
   const exchange::ConfigHints hints = hints_of(o);
   const auto given =
       o.config.empty() ? std::nullopt : std::optional(train::read_model_config(o.config));
+  check_origin(o, checkpoint.state, given);
   if (given && dataset != nullptr) train::check_fits(*given, *dataset);
   const models::KeepGenerator keep;
   std::shared_ptr<models::Network> network;
@@ -78,9 +146,9 @@ ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
   } catch (const Error& e) {  // whatever it is, the checkpoint is what does not fit
     fail(ErrorKind::kModel, "{}: {}", o.checkpoint, e.what());
   }
+  models::save_network(o.out, *network, notes_of(checkpoint, dataset));
   if (dataset == nullptr)
     log_warning("without --dataset the model cannot be asked for predictions by this program");
-  models::save_network(o.out, *network, notes_of(checkpoint, dataset));
   return model_facts(o.out);
 }
 

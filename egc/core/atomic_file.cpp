@@ -42,6 +42,15 @@ void write_all(int fd, const char* at, size_t bytes, const std::string& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  // What a link points at is replaced, not the link; a device or a directory is not replaced at
+  // all.
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(path_, ignored))
+    path_ = std::filesystem::weakly_canonical(path_, ignored);
+  const auto status = std::filesystem::status(path_, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    fail(ErrorKind::kSystem, "{}: cannot be written: it is there and is no regular file",
+         path_.string());
   // Two threads, or two processes, may write the same file.
   static std::atomic<int> count{0};
   temporary_ = fmt::format("{}.tmp.{}.{}", path_.string(), getpid(), count++);

@@ -48,8 +48,10 @@ std::optional<GraphBatch> Loader::make() {
   ++at_;
   const auto all = static_cast<int64_t>(order_.size());
   const int64_t size = at_ == num_batches() ? all - begin : options_.batch_size;
+  const int64_t first = begin + size * options_.share / options_.shares;
+  const int64_t last = begin + size * (options_.share + 1) / options_.shares;
   GraphBatch batch = store_.batch(
-      std::span(order_).subspan(static_cast<size_t>(begin), static_cast<size_t>(size)));
+      std::span(order_).subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)));
   // What the layers derive from a graph on first use, while nobody waits for it.
   if (options_.prefetch > 0) {
     batch.graphs.graph.transposed();

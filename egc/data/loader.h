@@ -19,6 +19,9 @@ struct LoaderOptions {
   int prefetch = 2;  // batches ahead; 0: made when asked for
   // A last batch of fewer joins the one before: batch norm cannot train on one graph.
   int64_t least = 1;
+  // Of every batch the part that falls to this one of several processes.
+  int64_t share = 0;
+  int64_t shares = 1;
 };
 
 class Loader {

@@ -83,23 +83,26 @@ void norm_act_backward(const kernels::NormAct<T>& op, const NormStatistics<T>& s
       kernels::norm_act_sums(in, range, columns, sum_g.data() + block * columns,
                              sum_gx.data() + block * columns, keep_scratch(op, columns));
     });
+    std::vector<double> sums(2 * columns, 0.0);  // of g, then of g * (x - mean)
+    for (int64_t k = 0; k < columns; ++k) {
+      for (size_t block = 0; block < blocks.size(); ++block) {
+        sums[k] += sum_g[block * columns + k];
+        sums[columns + k] += sum_gx[block * columns + k];
+      }
+      grad_bias[k] = static_cast<T>(sums[k]);
+      grad_weight[k] = static_cast<T>(sums[columns + k] * statistics.inv_std[k]);
+    }
+    if (statistics.add_others) statistics.add_others(sums);
     a.resize(columns);
     b.resize(columns);
     c.resize(columns);
-    const double by = statistics.of_this_batch ? 1.0 / static_cast<double>(rows) : 0.0;
+    const auto n = static_cast<double>(statistics.rows_of_all > 0 ? statistics.rows_of_all : rows);
+    const double by = statistics.of_this_batch ? 1.0 / n : 0.0;
     for (int64_t k = 0; k < columns; ++k) {
-      double g = 0;
-      double gx = 0;
-      for (size_t block = 0; block < blocks.size(); ++block) {
-        g += sum_g[block * columns + k];
-        gx += sum_gx[block * columns + k];
-      }
       const double inv_std = statistics.inv_std[k];
-      grad_bias[k] = static_cast<T>(g);
-      grad_weight[k] = static_cast<T>(gx * inv_std);
       a[k] = op.scale[k];
-      b[k] = static_cast<T>(-op.scale[k] * inv_std * inv_std * gx * by);
-      c[k] = static_cast<T>(-op.scale[k] * g * by);
+      b[k] = static_cast<T>(-op.scale[k] * inv_std * inv_std * sums[columns + k] * by);
+      c[k] = static_cast<T>(-op.scale[k] * sums[k] * by);
     }
   }
   if (grad_x == nullptr) return;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "egc/kernels/norm_act.h"
 
@@ -23,9 +25,14 @@ struct NormStatistics {
   const T* mean = nullptr;     // [columns]
   const T* inv_std = nullptr;  // [columns]
   bool of_this_batch = true;   // else constants, without a gradient of their own
+  // Where other processes have rows of the batch too: how many there are in all, and what adds up
+  // sums of each column over all of them.
+  int64_t rows_of_all = 0;  // 0: the rows here
+  std::function<void(std::vector<double>& sums)> add_others = {};
 };
 
-// grad_weight, grad_bias: [columns]. Without normalisation (op.scale null) they are not touched.
+// grad_weight, grad_bias: [columns], of the rows here. Without normalisation (op.scale null) they
+// are not touched.
 template <class T>
 void norm_act_backward(const kernels::NormAct<T>& op, const NormStatistics<T>& statistics,
                        int64_t rows, int64_t columns, const T* x, const T* grad_y, T* grad_x,

@@ -76,6 +76,12 @@ class Inference {
             [](const auto& item) { return item.first.starts_with("graph_layers.0.0."); }) &&
         std::any_of(state_.begin(), state_.end(),
                     [](const auto& item) { return item.first.starts_with("graph_layers.0.1."); });
+    if (layers.empty() && state_.lower_bound("body.blocks.") != state_.end() &&
+        state_.lower_bound("body.blocks.")->first.starts_with("body.blocks."))
+      unclear(
+          "the state is one of egc export --to pyg, for layers in Python; what --to authors or "
+          "--to "
+          "model wrote can come back");
     if (layers.empty())
       unclear("the state has no layers: expected names that begin with graph_layers. or convs.");
     config_.layers = static_cast<int64_t>(layers.size());
@@ -191,7 +197,7 @@ class Inference {
 
   // H from the width of a basis, then A from the number of weights.
   void find_weighting() {
-    const bool authors = has_suffix(".comb_weights.weight");
+    const bool authors = has_authors_weights(state_);
     const int64_t weights = matrix(authors ? ".comb_weights.weight" : ".comb_lin.weight").size(0);
     int64_t heads = 0;
     int64_t bases = 0;
@@ -208,9 +214,10 @@ class Inference {
     if (heads < 1 || bases < 1 || weights % (heads * bases) != 0)
       unclear("{} weights do not fit {} heads and {} bases", weights, heads, bases);
     const int64_t count = weights / (heads * bases);
-    if (!hints_.aggregators && count > 1)
+    // With one aggregator the authors have symnorm.
+    if (!hints_.aggregators && (count > 1 || !authors))
       unclear(
-          "the layers have {} aggregators, but shapes do not tell which: give --aggregators "
+          "the layers have {} aggregator(s), but shapes do not tell which: give --aggregators "
           "in their order",
           count);
     config_.aggregators = hints_.aggregators.value_or(AggregatorSet{Aggregator::kSymnorm});
@@ -230,6 +237,11 @@ class Inference {
 };
 
 }  // namespace
+
+bool has_authors_weights(const State& state) {
+  return std::any_of(state.begin(), state.end(),
+                     [](const auto& item) { return item.first.ends_with(".comb_weights.weight"); });
+}
 
 ModelConfig infer_config(const State& foreign, const ConfigHints& hints) {
   return Inference(foreign, hints).run();

@@ -18,6 +18,9 @@ struct ConfigHints {
   std::optional<nn::WeightActivation> activation;  // default: identity
 };
 
+// Whether EGC's weights have the authors' names.
+bool has_authors_weights(const nn::State& state);
+
 models::ModelConfig infer_config(const nn::State& foreign, const ConfigHints& hints);
 
 }  // namespace egc::exchange

@@ -18,7 +18,7 @@ void fill_keep(const NormAct<T>& op, int64_t row, int64_t columns, T* keep) {
   const double threshold = std::round(op.drop * 65536.0);
   const T factor = static_cast<T>(threshold < 65536.0 ? 65536.0 / (65536.0 - threshold) : 0.0);
   const auto below = static_cast<uint32_t>(threshold);
-  const Rng rng(op.seed, static_cast<uint64_t>(row));
+  const Rng rng(op.seed, static_cast<uint64_t>(op.first_row + row));
   for (int64_t c = 0; c < columns; c += 8) {
     const auto words = rng.block(static_cast<uint64_t>(c / 8));
     for (int k = 0; k < 4; ++k) {

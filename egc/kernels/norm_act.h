@@ -14,8 +14,9 @@ struct NormAct {
   const T* scale = nullptr;  // [columns], with shift; null: neither
   const T* shift = nullptr;
   bool relu = false;
-  double drop = 0.0;  // probability of dropping an element; what stays is scaled up
-  uint64_t seed = 0;  // which elements: a function of seed, row and column alone
+  double drop = 0.0;      // probability of dropping an element; what stays is scaled up
+  uint64_t seed = 0;      // which elements: a function of seed, row and column alone
+  int64_t first_row = 0;  // what the first row counts as there
 };
 
 // Elements of scratch that a call with dropout needs.

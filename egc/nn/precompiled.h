@@ -1,4 +1,4 @@
-// Compiled once for the layers: LibTorch's headers cost seconds each.
+// Compiled once for the layers, networks and training: LibTorch's headers cost seconds each.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -4,6 +4,7 @@
 
 #include "egc/engine/norm_act.h"
 #include "egc/ops/autograd.h"
+#include "egc/ops/batch_group.h"
 #include "egc/ops/tensor_buffer.h"
 #include "egc/ops/with_type.h"
 
@@ -19,6 +20,8 @@ struct Saved {
   at::Tensor mean;
   at::Tensor inv_std;
   bool of_this_batch = false;
+  int64_t rows_of_all = 0;
+  int64_t first_row = 0;  // of this process among the rows of all
   bool relu = false;
   double drop = 0;
   uint64_t seed = 0;
@@ -33,9 +36,19 @@ struct Saved {
     out.relu = relu;
     out.drop = drop;
     out.seed = seed;
+    out.first_row = first_row;
     return out;
   }
 };
+
+// In order of the ranks: the same bits on all of them.
+void add_sums_of_group(std::vector<double>& sums) {
+  const auto size = static_cast<int64_t>(sums.size());
+  const at::Tensor mine = at::from_blob(sums.data(), {size}, at::kDouble).clone();
+  std::fill(sums.begin(), sums.end(), 0.0);
+  for (const at::Tensor& part : batch_group()->gather(mine))
+    for (int64_t k = 0; k < size; ++k) sums[k] += part.data_ptr<double>()[k];
+}
 
 struct NormActBackward : public ag::Node {
   ag::SavedVariable x;
@@ -60,15 +73,19 @@ struct NormActBackward : public ag::Node {
       grad_weight = at::empty({columns}, input.options());
       grad_bias = at::empty({columns}, input.options());
     }
+    const bool shared = saved.of_this_batch && batch_group() != nullptr;
     with_type(input.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto pointer = [](const at::Tensor& t) {
         return t.defined() ? t.data_ptr<T>() : nullptr;
       };
-      norm_act_backward(saved.op<T>(),
-                        {pointer(saved.mean), pointer(saved.inv_std), saved.of_this_batch}, rows,
-                        columns, input.data_ptr<T>(), grad_y.data_ptr<T>(), pointer(grad_x),
-                        pointer(grad_weight), pointer(grad_bias));
+      NormStatistics<T> statistics{pointer(saved.mean), pointer(saved.inv_std),
+                                   saved.of_this_batch};
+      statistics.rows_of_all = saved.rows_of_all;
+      if (shared) statistics.add_others = add_sums_of_group;
+      norm_act_backward(saved.op<T>(), statistics, rows, columns, input.data_ptr<T>(),
+                        grad_y.data_ptr<T>(), pointer(grad_x), pointer(grad_weight),
+                        pointer(grad_bias));
     });
     return {grad_x, grad_weight, grad_bias, grad_y};
   }
@@ -116,11 +133,49 @@ double checked_probability(double p) {
   return p;
 }
 
+// How many rows the group has in all, and how many on ranks before this one.
+struct SharedRows {
+  int64_t all = 0;
+  int64_t before = 0;
+};
+
+// Mean and biased variance of the rows of all ranks from those of each.
+SharedRows merge_statistics_of_group(int64_t rows, at::Tensor& mean, at::Tensor& variance) {
+  const int64_t columns = mean.size(0);
+  const at::Tensor mine =
+      at::cat({at::full({1}, rows, at::kDouble), mean.to(at::kDouble), variance.to(at::kDouble)});
+  const std::vector<at::Tensor> parts = batch_group()->gather(mine);
+  SharedRows out;
+  at::Tensor total = at::zeros({columns}, at::kDouble);
+  at::Tensor off = at::zeros({columns}, at::kDouble);  // squared distances to the mean
+  for (size_t rank = 0; rank < parts.size(); ++rank) {
+    const double n = parts[rank][0].item<double>();
+    if (static_cast<int>(rank) < batch_group()->rank()) out.before += static_cast<int64_t>(n);
+    if (n == 0) continue;
+    // The rule of Chan, Golub and LeVeque, as for the blocks of a matrix.
+    const auto seen = static_cast<double>(out.all);
+    const at::Tensor delta = parts[rank].slice(0, 1, 1 + columns) - total;
+    total += delta * (n / (seen + n));
+    off += parts[rank].slice(0, 1 + columns) * n + delta * delta * (seen * n / (seen + n));
+    out.all += static_cast<int64_t>(n);
+  }
+  mean = total.to(mean.scalar_type());
+  variance = (off / static_cast<double>(std::max<int64_t>(1, out.all))).to(mean.scalar_type());
+  return out;
+}
+
+int64_t rows_before(int64_t rows) {
+  int64_t before = 0;
+  const std::vector<at::Tensor> parts = batch_group()->gather(at::full({1}, rows, at::kLong));
+  for (int rank = 0; rank < batch_group()->rank(); ++rank) before += parts[rank].item<int64_t>();
+  return before;
+}
+
 // Statistics of the batch, and what the running ones become.
-void take_batch_statistics(const at::Tensor& x, const BatchNormTensors& norm, at::Tensor& mean,
+void take_batch_statistics(const at::Tensor& x, const BatchNormTensors& norm, Saved& saved,
                            at::Tensor& variance) {
-  const int64_t rows = x.size(0);
-  check(rows > 1, "batch norm: training needs at least two rows, got {}", rows);
+  at::Tensor& mean = saved.mean;
+  int64_t rows = x.size(0);
   const at::Tensor input = x.contiguous();
   mean = at::empty({x.size(1)}, x.options());
   variance = at::empty({x.size(1)}, x.options());
@@ -129,9 +184,22 @@ void take_batch_statistics(const at::Tensor& x, const BatchNormTensors& norm, at
     column_statistics(static_cast<const T*>(input.data_ptr<T>()), rows, x.size(1),
                       mean.data_ptr<T>(), variance.data_ptr<T>());
   });
+  if (batch_group() != nullptr) {
+    const SharedRows shared = merge_statistics_of_group(rows, mean, variance);
+    saved.first_row = shared.before;
+    saved.rows_of_all = rows = shared.all;
+  }
+  check(rows > 1, "batch norm: training needs at least two rows, got {}", rows);
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   at::Tensor(norm.running_mean).mul_(1 - norm.momentum).add_(mean, norm.momentum);
   at::Tensor(norm.running_var).mul_(1 - norm.momentum).add_(variance, norm.momentum * unbiased);
+}
+
+// Dropout of a matrix whose rows nobody has counted.
+void draw_dropout(Saved& saved, double p, int64_t rows) {
+  saved.drop = p;
+  saved.seed = draw_seed();
+  if (batch_group() != nullptr) saved.first_row = rows_before(rows);
 }
 
 }  // namespace
@@ -155,7 +223,7 @@ at::Tensor batch_norm_act(const at::Tensor& x, const BatchNormTensors& norm, boo
     at::NoGradGuard no_grad;
     at::Tensor variance;
     if (training) {
-      take_batch_statistics(x, norm, saved.mean, variance);
+      take_batch_statistics(x, norm, saved, variance);
     } else {
       saved.mean = norm.running_mean.clone();
       variance = norm.running_var;
@@ -171,8 +239,7 @@ at::Tensor dropout(const at::Tensor& x, double p, bool training) {
   if (!training || checked_probability(p) == 0) return x;
   check_matrix("dropout", x);
   Saved saved;
-  saved.drop = p;
-  saved.seed = draw_seed();
+  draw_dropout(saved, p, x.size(0));
   return run(x, saved, {}, {}, {});
 }
 
@@ -180,8 +247,7 @@ at::Tensor relu_dropout(const at::Tensor& x, double p, bool training) {
   check_matrix("relu", x);
   Saved saved;
   saved.relu = true;
-  saved.drop = training ? checked_probability(p) : 0.0;
-  if (saved.drop > 0) saved.seed = draw_seed();
+  if (training && checked_probability(p) > 0) draw_dropout(saved, p, x.size(0));
   return run(x, saved, {}, {}, {});
 }
 

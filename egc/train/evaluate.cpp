@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "egc/core/error.h"
 #include "egc/train/loss.h"
@@ -15,6 +17,13 @@ template <class T>
 void append(std::vector<T>& to, const at::Tensor& from) {
   const at::Tensor t = from.contiguous();
   to.insert(to.end(), t.data_ptr<T>(), t.data_ptr<T>() + t.numel());
+}
+
+// In order of the ranks: the same bits on all of them.
+at::Tensor sum_of(const std::vector<at::Tensor>& parts) {
+  at::Tensor sum = at::zeros_like(parts.at(0));
+  for (const at::Tensor& part : parts) sum += part;
+  return sum;
 }
 
 }  // namespace
@@ -51,6 +60,37 @@ void Predictions::add(const at::Tensor& output, const BatchTensors& batch) {
     if (labels[i] < 0) continue;
     classes_.push_back(guess.data_ptr<int64_t>()[i]);
     class_labels_.push_back(labels[i]);
+  }
+}
+
+void Predictions::gather(distributed::Group& group) {
+  const auto of_all = [&](auto& values) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    const std::string mine(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    values.clear();
+    for (const std::string& part : group.gather(mine)) {
+      const size_t before = values.size();
+      values.resize(before + part.size() / sizeof(T));
+      std::memcpy(values.data() + before, part.data(), part.size());
+    }
+  };
+  of_all(values_);
+  of_all(value_labels_);
+  of_all(classes_);
+  of_all(class_labels_);
+  std::vector<int64_t> lengths;
+  std::vector<int64_t> words;
+  for (const auto& sequence : words_) {
+    lengths.push_back(static_cast<int64_t>(sequence.size()));
+    words.insert(words.end(), sequence.begin(), sequence.end());
+  }
+  of_all(lengths);
+  of_all(words);
+  words_.clear();
+  auto at = words.begin();
+  for (const int64_t length : lengths) {
+    words_.emplace_back(at, at + length);
+    at += length;
   }
 }
 
@@ -97,7 +137,7 @@ std::vector<float> Predictions::errors() const {
 }
 
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
-                         double* loss) {
+                         double* loss, distributed::Group* group) {
   struct Mode {
     models::Network& network;
     bool training;
@@ -110,7 +150,8 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
   double items = 0;
   const auto stream = data.in_order(part, batch);
   stream->begin(0, 0);
-  while (const auto tensors = stream->next()) {
+  for (int64_t k = 0; const auto tensors = stream->next(); ++k) {
+    if (group != nullptr && k % group->size() != group->rank()) continue;
     const at::Tensor output = network.forward(tensors->input);
     predictions.add(output, *tensors);
     if (loss == nullptr) continue;
@@ -118,13 +159,24 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
     sum += batch_loss(data, output, tensors->target).item<double>() * n;
     items += n;
   }
+  if (group != nullptr) {
+    predictions.gather(*group);
+    const at::Tensor both = sum_of(group->gather(at::tensor({sum, items}, at::kDouble)));
+    sum = both[0].item<double>();
+    items = both[1].item<double>();
+  }
   if (loss != nullptr) *loss = items > 0 ? sum / items : 0;
   return predictions;
 }
 
-at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target) {
+at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target,
+                      distributed::Group* group) {
   const data::DatasetInfo& info = data.dataset().info;
-  return loss(info.task, output, target, info.metric == data::Metric::kWeightedAccuracy);
+  const bool balanced = info.metric == data::Metric::kWeightedAccuracy;
+  if (group == nullptr) return loss(info.task, output, target, balanced);
+  const at::Tensor counts =
+      sum_of(group->gather(count_labels(info.task, output, target, balanced)));
+  return loss(info.task, output, target, balanced, counts);
 }
 
 double labelled_items(Task task, const at::Tensor& target) {

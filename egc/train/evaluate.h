@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "egc/distributed/group.h"
 #include "egc/models/network.h"
 #include "egc/train/task_data.h"
 
@@ -20,6 +21,8 @@ class Predictions {
   explicit Predictions(const TaskData& data) : data_(data) {}
 
   void add(const at::Tensor& output, const BatchTensors& batch);
+  // Those of all ranks, on every rank.
+  void gather(distributed::Group& group);
   double score() const;
   int64_t size() const;  // labelled items
 
@@ -38,12 +41,15 @@ class Predictions {
   std::unordered_map<std::string, int64_t> word_numbers_;
 };
 
-// In evaluation mode, without gradients; the network's mode is as before afterwards.
+// In evaluation mode, without gradients; the network's mode is as before afterwards. A group shares
+// the batches among its ranks; all of them have everything in the end.
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
-                         double* loss = nullptr);
+                         double* loss = nullptr, distributed::Group* group = nullptr);
 
-// The loss of a batch as this dataset is trained: balanced where every class counts the same.
-at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target);
+// The loss of a batch as this dataset is trained: balanced where every class counts the same. Of a
+// group: this rank's share.
+at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target,
+                      distributed::Group* group = nullptr);
 // How many items that loss is the mean of.
 double labelled_items(Task task, const at::Tensor& target);
 

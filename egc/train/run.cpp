@@ -1,6 +1,7 @@
 #include "egc/train/run.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "egc/core/atomic_file.h"
 #include "egc/models/model_file.h"
@@ -47,6 +48,29 @@ class MetricsFile {
   uint64_t seed_;
 };
 
+// The files of a run while it is trained.
+class RunFiles {
+ public:
+  RunFiles(const RunDirectory& dir, const Trainer& trainer)
+      : dir_(dir),
+        metrics_(dir.metrics(), trainer.progress(), trainer.config().seed),
+        events_(dir.events(), trainer.progress().history) {}
+
+  void save(const Trainer& trainer) const { save_checkpoint(dir_.checkpoint(), trainer); }
+  void add_epoch(Trainer& trainer) {
+    if (trainer.last_was_best())
+      models::save_network(dir_.model(), trainer.best(), notes_of(trainer, nullptr));
+    metrics_.add(trainer.progress().history.back());
+    events_.add(trainer.progress().history.back());
+  }
+  void finish(Trainer& trainer, const RunResult& result, const Predictions& test) const;
+
+ private:
+  const RunDirectory& dir_;
+  MetricsFile metrics_;
+  EventFile events_;
+};
+
 Report report_of(const Trainer& trainer, const RunResult& result, const Predictions& test) {
   const RunConfig& config = trainer.config();
   const data::DatasetInfo& info = trainer.data().dataset().info;
@@ -73,30 +97,34 @@ Report report_of(const Trainer& trainer, const RunResult& result, const Predicti
   return out;
 }
 
+void RunFiles::finish(Trainer& trainer, const RunResult& result, const Predictions& test) const {
+  models::save_network(dir_.model(), trainer.best(), notes_of(trainer, &result));
+  write_whole_file(dir_.report(), to_html(report_of(trainer, result, test)));
+}
+
 }  // namespace
 
-RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunConfig& config,
-                       const RunLimits& limits, RunObserver& observer) {
-  Trainer trainer(data, config);
-  if (std::filesystem::exists(dir.checkpoint())) load_checkpoint(dir.checkpoint(), trainer);
-  MetricsFile metrics(dir.metrics(), trainer.progress(), config.seed);
-  EventFile events(dir.events(), trainer.progress().history);
+RunResult run_training(const RunDirectory* dir, const TaskData& data, const RunConfig& config,
+                       const RunLimits& limits, RunObserver& observer, distributed::Group* group) {
+  Trainer trainer(data, config, group);
+  if (dir != nullptr && std::filesystem::exists(dir->checkpoint()))
+    load_checkpoint(dir->checkpoint(), trainer);
+  if (group != nullptr) trainer.follow_first();
+  std::optional<RunFiles> files;
+  if (dir != nullptr) files.emplace(*dir, trainer);
   observer.on_start(trainer);
   RunResult result;
   const Progress& progress = trainer.progress();
   const auto is_pause = [&] { return limits.until > 0 && progress.epochs_done() >= limits.until; };
   while (!trainer.finished() && !is_pause()) {
     if (!trainer.run_epoch([&](const Trainer::Step& step) { return observer.on_step(step); })) {
-      save_checkpoint(dir.checkpoint(), trainer);
+      if (files) files->save(trainer);
       result.interrupted = true;
       return result;
     }
-    if (trainer.finished() || is_pause() || progress.epochs_done() % limits.checkpoint_every == 0)
-      save_checkpoint(dir.checkpoint(), trainer);
-    if (trainer.last_was_best())
-      models::save_network(dir.model(), trainer.best(), notes_of(trainer, nullptr));
-    metrics.add(progress.history.back());
-    events.add(progress.history.back());
+    const bool due = progress.epochs_done() % limits.checkpoint_every == 0;
+    if (files && (trainer.finished() || is_pause() || due)) files->save(trainer);
+    if (files) files->add_epoch(trainer);
     observer.on_epoch(progress.history.back(), trainer.last_was_best());
   }
   result.epochs = progress.epochs_done();
@@ -106,10 +134,10 @@ RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunC
   result.parameters = trainer.network().num_parameters();
   result.paused = !trainer.finished();
   if (result.paused) return result;
-  const Predictions test = predict_part(trainer.best(), data, Part::kTest, config.train.batch);
+  const Predictions test =
+      predict_part(trainer.best(), data, Part::kTest, config.train.batch, nullptr, group);
   result.test = test.score();
-  models::save_network(dir.model(), trainer.best(), notes_of(trainer, &result));
-  write_whole_file(dir.report(), to_html(report_of(trainer, result, test)));
+  if (files) files->finish(trainer, result, test);
   return result;
 }
 

@@ -33,9 +33,11 @@ struct RunLimits {
   int64_t until = 0;             // the epoch to pause after; 0: none
 };
 
-// Goes on from the checkpoint where there is one. A checkpoint is written after every
-// `checkpoint_every` epochs, at the end, at a pause, and where the observer stops the run.
-RunResult run_training(const RunDirectory& dir, const TaskData& data, const RunConfig& config,
-                       const RunLimits& limits, RunObserver& observer);
+// Goes on from the checkpoint where there is one. Of a group rank 0 alone has a directory. A
+// checkpoint is written after every `checkpoint_every` epochs, at the end, at a pause, and where
+// the observer stops the run.
+RunResult run_training(const RunDirectory* dir, const TaskData& data, const RunConfig& config,
+                       const RunLimits& limits, RunObserver& observer,
+                       distributed::Group* group = nullptr);
 
 }  // namespace egc::train

@@ -77,8 +77,11 @@ void check_config(const TrainConfig& c) {
 }
 
 RunConfig read_run_config(const std::string& path) {
-  const Json root =
-      parse_json<Json>(read_text_file(path, ErrorKind::kUsage), path, ErrorKind::kUsage);
+  return parse_run_config(read_text_file(path, ErrorKind::kUsage), path);
+}
+
+RunConfig parse_run_config(const std::string& json_text, const std::string& path) {
+  const Json root = parse_json<Json>(json_text, path, ErrorKind::kUsage);
   JsonReader reader(root, path);
   RunConfig run;
   Json model;

@@ -41,6 +41,7 @@ struct RunConfig {
   std::string dataset_checksum;  // of a run that has begun
 };
 
+RunConfig parse_run_config(const std::string& json_text, const std::string& where);
 RunConfig read_run_config(const std::string& path);
 inline models::ModelConfig read_model_config(const std::string& path) {
   return read_run_config(path).model;

@@ -157,12 +157,19 @@ double TaskData::mean_log_degree() const {
   return nodes > 0 ? sum / nodes : 0;
 }
 
-std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64_t seed) const {
-  if (!content_->store) return in_order(part, batch);
+std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64_t seed,
+                                                int64_t share, int64_t shares) const {
+  if (!content_->store) {
+    check(shares == 1, "{}: one large graph cannot be trained by several processes",
+          content_->dataset.info.name);
+    return in_order(part, batch);
+  }
   data::LoaderOptions options;
   options.batch_size = batch;
   options.seed = seed;
   options.least = 2;
+  options.share = share;
+  options.shares = shares;
   return std::make_unique<GraphBatches>(content_->store, ids(part), options);
 }
 

@@ -45,8 +45,10 @@ class TaskData {
   // Mean of log(degree + 1) over the nodes that are trained on: what PNA scales by.
   double mean_log_degree() const;
 
-  // Shuffled by the seed, every batch of at least two graphs: for training.
-  std::unique_ptr<BatchStream> shuffled(Part part, int64_t batch, uint64_t seed) const;
+  // Shuffled by the seed, every batch of at least two graphs: for training. Of each the part of one
+  // of `shares` processes, which one large graph cannot be cut into.
+  std::unique_ptr<BatchStream> shuffled(Part part, int64_t batch, uint64_t seed, int64_t share = 0,
+                                        int64_t shares = 1) const;
   // In the order of the ids.
   std::unique_ptr<BatchStream> in_order(Part part, int64_t batch) const;
 

@@ -51,7 +51,8 @@ void check_training(const RunConfig& run, const data::DatasetInfo& info) {
         "aggregator_sparsity is for networks of EGC layers, got {}", run.model.model);
 }
 
-Trainer::Trainer(const TaskData& data, const RunConfig& config) : data_(data), config_(config) {
+Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Group* group)
+    : data_(data), config_(config), group_(group) {
   check_config(config.train);
   check_training(config, data.dataset().info);
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
@@ -64,7 +65,11 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config) : data_(data), c
   network_->train();
   adam_ = std::make_unique<Adam>(network_->parameters(),
                                  AdamOptions{.wd = config.train.wd, .clip = config.train.clip});
-  batches_ = data.shuffled(Part::kTrain, config.train.batch, config.seed);
+  if (group != nullptr)
+    gradients_ = std::make_unique<distributed::GradientSum>(network_->parameters(), *group);
+  batches_ =
+      data.shuffled(Part::kTrain, config.train.batch, config.seed,
+                    group == nullptr ? 0 : group->rank(), group == nullptr ? 1 : group->size());
   progress_.lr = config.train.lr;
 }
 
@@ -72,6 +77,19 @@ bool Trainer::run_epoch(const OnStep& on_step) {
   if (!train_batches(on_step)) return false;
   validate();
   return true;
+}
+
+double Trainer::sum_over_ranks(double mine) {
+  if (group_ == nullptr) return mine;
+  double sum = 0;
+  for (const at::Tensor& part : group_->gather(at::full({1}, mine, at::kDouble)))
+    sum += part.item<double>();
+  return sum;
+}
+
+// Ranks have different edges and nodes to drop.
+Rng Trainer::rng_of(uint64_t step_seed) const {
+  return group_ == nullptr ? Rng(step_seed) : Rng(step_seed, static_cast<uint64_t>(group_->rank()));
 }
 
 bool Trainer::train_batches(const OnStep& on_step) {
@@ -84,10 +102,10 @@ bool Trainer::train_batches(const OnStep& on_step) {
   while (auto whole = batches_->next()) {
     const uint64_t step_seed = seed_of_step(config_.seed, epoch, p.batches);
     at::manual_seed(step_seed);
-    const BatchTensors batch = sample(*std::move(whole), config_.train, task, Rng(step_seed));
-    const at::Tensor loss = batch_loss(data_, network_->forward(batch.input), batch.target);
-    const double value = loss.item<double>();
-    const double items = labelled_items(task, batch.target);
+    const BatchTensors batch = sample(*std::move(whole), config_.train, task, rng_of(step_seed));
+    const at::Tensor loss = batch_loss(data_, network_->forward(batch.input), batch.target, group_);
+    const double value = sum_over_ranks(loss.item<double>());
+    const double items = sum_over_ranks(labelled_items(task, batch.target));
     if (!std::isfinite(value))
       fail(ErrorKind::kVerification,
            "training: the loss is {} in epoch {}, batch {} of {}; a lower learning rate than {} or "
@@ -95,6 +113,7 @@ bool Trainer::train_batches(const OnStep& on_step) {
            value, epoch, p.batches + 1, batches_->num_batches(), p.lr);
     if (items > 0) {
       loss.backward();
+      if (gradients_) gradients_->finish();
       if (config_.train.aggregator_sparsity > 0)
         add_aggregator_penalty(*network_, config_.train.aggregator_sparsity);
       adam_->step(p.lr);
@@ -103,8 +122,9 @@ bool Trainer::train_batches(const OnStep& on_step) {
     p.loss_sum += value * items;
     p.loss_items += items;
     p.seconds = seconds_before + seconds_since(start);
-    if (on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean_loss(p)}))
-      return false;
+    const bool stop =
+        on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean_loss(p)});
+    if (sum_over_ranks(stop ? 1 : 0) > 0) return false;
   }
   return true;
 }
@@ -117,7 +137,7 @@ void Trainer::validate() {
   record.train_loss = mean_loss(p);
   record.lr = p.lr;
   const Predictions predictions =
-      predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss);
+      predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss, group_);
   if (!std::isfinite(record.valid_loss))
     fail(ErrorKind::kVerification,
          "training: the loss of the valid part is {} after epoch {}; a lower learning rate than {} "
@@ -165,6 +185,14 @@ void Trainer::load(const State& state, const std::string& where) {
   nn::load_state(*best_, parts[1], where);
   adam_->load(parts[2], where);
   progress_ = state.progress;
+}
+
+void Trainer::follow_first() {
+  const at::NoGradGuard no_grad;
+  State mine = state();
+  mine.progress = parse_progress(group_->from_first(to_json(mine.progress)), "rank 0");
+  for (auto& [name, tensor] : mine.tensors) group_->from_first(tensor);
+  load(mine, "rank 0");
 }
 
 }  // namespace egc::train

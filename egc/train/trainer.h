@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "egc/core/rng.h"
+#include "egc/distributed/gradient_sum.h"
 #include "egc/models/network.h"
 #include "egc/train/adam.h"
 #include "egc/train/evaluate.h"
@@ -22,8 +24,10 @@ void check_training(const RunConfig& config, const data::DatasetInfo& info);
 
 class Trainer {
  public:
-  // `data` must outlive it. Throws kUsage unless network and dataset fit.
-  Trainer(const TaskData& data, const RunConfig& config);
+  // `data` and `group` must outlive it. Throws kUsage unless network and dataset fit. With a group
+  // every rank has a part of each batch, and all of them the same network after every step: that of
+  // one process, but for rounding.
+  Trainer(const TaskData& data, const RunConfig& config, distributed::Group* group = nullptr);
 
   // After each batch; false: stop there. The counts are of this epoch.
   struct Step {
@@ -54,9 +58,13 @@ class Trainer {
   };
   State state() const;
   void load(const State& state, const std::string& where);
+  // Of a group: takes over what rank 0 has.
+  void follow_first();
 
  private:
   bool train_batches(const OnStep& on_step);
+  double sum_over_ranks(double mine);
+  Rng rng_of(uint64_t step_seed) const;
   void validate();
 
   const TaskData& data_;
@@ -64,6 +72,8 @@ class Trainer {
   std::shared_ptr<models::Network> network_;
   std::shared_ptr<models::Network> best_;
   std::unique_ptr<Adam> adam_;
+  distributed::Group* group_;
+  std::unique_ptr<distributed::GradientSum> gradients_;  // of a group
   std::unique_ptr<BatchStream> batches_;
   Progress progress_;
 };

@@ -1,6 +1,8 @@
 """Graphs that are prepared once: sorted by target, with what the layers derive from them."""
 
+import threading
 import weakref
+from collections import OrderedDict
 from typing import Dict, List, Optional, Tuple
 
 import torch
@@ -27,14 +29,19 @@ def graph_from_csr(adj_t: Tensor):
 
 # The layers of a network are given the same edge_index: its graph is prepared once and kept for as
 # long as that tensor lives and is not written to. Strong references are to graphs only.
-_Key = Tuple[int, int, int, int, int]
-_prepared: Dict[_Key, Tuple[List[weakref.ref], object]] = {}
+_MOST = 4  # graphs of one edge_index: a few sets of weights or numbers of nodes in turn
+_lock = threading.RLock()  # a weak reference may die in the middle of anything
+_prepared: Dict[int, "OrderedDict[_Key, _Entry]"] = {}
+_Key = Tuple[int, ...]
+_Entry = Tuple[List[weakref.ref], object]
 
 
-def _key(edge_index: Tensor, num_nodes: int, edge_weight: Optional[Tensor]) -> _Key:
-    if edge_weight is None:
-        return (id(edge_index), edge_index._version, num_nodes, 0, 0)
-    return (id(edge_index), edge_index._version, num_nodes, id(edge_weight), edge_weight._version)
+def _state(tensor: Optional[Tensor]) -> _Key:
+    if tensor is None:
+        return (0,)
+    if tensor.layout == torch.sparse_csr:
+        return (id(tensor), tensor._version)
+    return (id(tensor), tensor._version, tensor.data_ptr(), *tensor.shape)
 
 
 def graph_of(edge_index: Tensor, num_nodes: int, edge_weight: Optional[Tensor]):
@@ -43,19 +50,25 @@ def graph_of(edge_index: Tensor, num_nodes: int, edge_weight: Optional[Tensor]):
         raise ValueError("EGConv: edge weights are constants, without gradient")
     if edge_index.is_inference() or (edge_weight is not None and edge_weight.is_inference()):
         return _make(edge_index, num_nodes, edge_weight)  # such tensors do not count their writes
-    key = _key(edge_index, num_nodes, edge_weight)
-    found = _prepared.get(key)
-    if found is not None and all(ref() is not None for ref in found[0]):
-        return found[1]
+    name = id(edge_index)
+    key = (num_nodes, *_state(edge_index), *_state(edge_weight))
+    with _lock:
+        found = _prepared.get(name, {}).get(key)
+        if found is not None and all(ref() is not None for ref in found[0]):
+            return found[1]
     graph = _make(edge_index, num_nodes, edge_weight)
 
     def forget(_: weakref.ref) -> None:
-        _prepared.pop(key, None)
+        with _lock:
+            _prepared.pop(name, None)
 
     tensors = [edge_index] if edge_weight is None else [edge_index, edge_weight]
-    for old in [k for k in _prepared if k[0] == key[0] and k[1] != key[1]]:
-        _prepared.pop(old, None)  # of the same tensor, before it was written to
-    _prepared[key] = ([weakref.ref(t, forget) for t in tensors], graph)
+    entry = ([weakref.ref(t, forget) for t in tensors], graph)
+    with _lock:
+        entries = _prepared.setdefault(name, OrderedDict())
+        entries[key] = entry
+        while len(entries) > _MOST:
+            entries.popitem(last=False)
     return graph
 
 

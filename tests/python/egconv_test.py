@@ -235,6 +235,18 @@ class PreparedGraphs(unittest.TestCase):
         weight[0] = 5
         self.assertFalse(torch.equal(conv(x, edge_index, weight), before))
 
+    def test_few_graphs_of_a_tensor_are_kept(self):
+        conv = egc.EGConv(3, 8, ["add"])
+        x, edges = torch.randn(5, 3), torch.tensor([[0, 1, 2], [1, 2, 3]])
+        weights = torch.ones(3)
+        for step in range(20):
+            weights.fill_(step + 2.0)
+            conv(x, edges, weights)
+        self.assertLessEqual(len(_prepared[id(edges)]), 4)
+        edges.resize_(2, 1)
+        weights = torch.ones(1)
+        self.assertTrue(torch.equal(conv(x, edges, weights), conv(x, edges.clone(), weights)))
+
     def test_inference_tensors(self):
         with torch.inference_mode():
             edge_index = torch.tensor([[0, 1], [1, 0]])

@@ -139,6 +139,13 @@ class Import(InDirectory):
         for model in models[1:]:
             for key, tensor in models[0].items():
                 self.assertTrue(torch.equal(model[key], tensor), key)
+        # Settings that make no sense are left out.
+        for lr in (float("nan"), -3.0):
+            bad = checkpoint_of_the_authors(state)
+            bad["hparams"]["lr"] = lr
+            torch.save(bad, self.path("checkpoint.pt"))
+            self.fine("import", self.path("checkpoint.pt"), *hints)
+            self.assertEqual(json.loads(read_safetensors(self.path("m.safetensors"))[1]["train"])["lr"], 0.001)
         # A configuration says everything at once; the settings of training are kept.
         torch.save(checkpoint_of_the_authors(state), self.path("checkpoint.pt"))
         self.fine("import", self.path("checkpoint.pt"), "--from", "authors", "--config", os.path.join(SOURCE, "configs/zinc/egc-m.json"), "--out", self.path("m.safetensors"))
@@ -162,6 +169,15 @@ class Import(InDirectory):
         self.refused(4, '"extra.weight"', "import", self.path("c.pt"), "--from", "authors", "--aggregators", "add,std,max", *out)
         torch.save(torch.nn.Linear(2, 2), self.path("c.pt"))
         self.refused(4, "state_dict()", "import", self.path("c.pt"), "--from", "authors", *out)
+        torch.save(state, self.path("c.pt"))
+        self.refused(4, "--from authors", "import", self.path("c.pt"), "--from", "pyg", "--heads", 4, "--aggregators", "add,std,max", *out)
+        config = os.path.join(SOURCE, "configs/zinc/egc-m.json")
+        self.refused(2, "--aggregators cannot change it", "import", self.path("c.pt"), "--from", "authors", "--config", config, "--aggregators", "add", *out)
+        self.refused(2, "the input itself", "import", self.path("c.pt"), "--from", "authors", "--config", config, "--out", self.path("c.pt"))
+        os.symlink(self.path("c.pt"), self.path("link.pt"))
+        self.refused(2, "the input itself", "import", self.path("c.pt"), "--from", "authors", "--config", config, "--out", self.path("link.pt"))
+        os.mkfifo(self.path("pipe"))
+        self.refused(5, "no regular file", "import", self.path("c.pt"), "--from", "authors", "--config", config, "--out", self.path("pipe"))
         self.refused(4, "nothing.pt", "import", self.path("nothing.pt"), "--from", "authors", *out)
         self.assertFalse(os.path.exists(self.path("m.safetensors")))
 
@@ -276,7 +292,10 @@ class Hostile(InDirectory):
         mark = self.path("executed")
         touch = f"touch {mark}"
         code = f"open({mark!r}, 'w').close()"
-        state = {"embedding.weight": torch.ones(3, 4), "convs.0.bias": torch.ones(4), "out.weight": torch.ones(2, 4)}
+        tensors, _ = read_safetensors(os.path.join(GOLDEN, "zinc_egc-m.safetensors"))
+        state = state_under(tensors, "state0.")
+        rows, columns = state["embedding.weight"].shape
+        size = b"K" + bytes([rows]) + b"K" + bytes([columns]) + b"\x86"
         calls = {
             "os.system": Evil(os.system, touch),
             "posix.system": Evil(getattr(sys.modules["posix"], "system"), touch),
@@ -325,6 +344,7 @@ class Hostile(InDirectory):
         files["empty.pt"] = b""
         files["text.pt"] = b"hello, world\n"
         whole = self.saved(state)
+        self.assertIn(size, zipfile.ZipFile(io.BytesIO(whole)).read("archive/data.pkl"))
         for share in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
             files[f"truncated-{share}.pt"] = whole[: int(len(whole) * share)]
         older = self.saved(state, _use_new_zipfile_serialization=False)
@@ -332,13 +352,13 @@ class Hostile(InDirectory):
             files[f"truncated-older-{share}.pt"] = older[: int(len(older) * share)]
         files["bomb.pt"] = self.bomb()
         files["bomb-storage.pt"] = self.bomb("archive/data/0")
-        files["lying-size.pt"] = self.rewritten(whole, lambda p: p.replace(b"K\x03K\x04\x86", b"M\xff\xffM\xff\xff\x86"))
-        files["negative-size.pt"] = self.rewritten(whole, lambda p: p.replace(b"K\x03K\x04\x86", b"J\xff\xff\xff\xffK\x04\x86"))
+        files["lying-size.pt"] = self.rewritten(whole, lambda p: p.replace(size, b"M\xff\xffM\xff\xff\x86"))
+        files["negative-size.pt"] = self.rewritten(whole, lambda p: p.replace(size, b"J\xff\xff\xff\xff" + size[2:]))
         files["no-pickle.pt"] = self.rewritten(whole, lambda p: p, without="data.pkl")
         files["no-storage.pt"] = self.rewritten(whole, lambda p: p, without="data/0")
         files["storage-of-objects.pt"] = self.rewritten(whole, lambda p: p.replace(b"FloatStorage", b"EvilsStorage"))
         files["zip-in-words.pt"] = b"PK\x03\x04" + b"\xff" * 200
-        return files, mark
+        return files, mark, whole
 
     @staticmethod
     def saved(value, **how):
@@ -365,14 +385,20 @@ class Hostile(InDirectory):
         return file.getvalue()
 
     def test_nothing_is_executed(self):
-        files, mark = self.corpus()
+        files, mark, whole = self.corpus()
         self.assertGreaterEqual(len(files), 50)
+
+        def tried(name):
+            return run("import", self.path(name), "--from", "authors", "--aggregators", "add,std,max", "--out", self.path("m.safetensors"))
+
+        # Undamaged it is fine: what is refused below is refused for what was done to it.
+        with open(self.path("whole.pt"), "wb") as file:
+            file.write(whole)
+        self.assertEqual(tried("whole.pt").returncode, 0)
+        os.remove(self.path("m.safetensors"))
         for name, content in files.items():
             with open(self.path(name), "wb") as file:
                 file.write(content)
-
-        def tried(name):
-            return run("import", self.path(name), "--from", "authors", "--out", self.path("m.safetensors"))
 
         with ThreadPoolExecutor(2) as pool:
             results = list(pool.map(tried, files))

@@ -45,14 +45,14 @@ TEST(Run, ALossThatIsNoNumberKeepsTheLastGoodCheckpoint) {
     const auto dir = train::RunDirectory::create(path);
     Spoiler spoiler(2);
     expect_error(ErrorKind::kVerification, {"epoch 3, batch 1"},
-                 [&] { train::run_training(dir, data, config, {}, spoiler); });
+                 [&] { train::run_training(&dir, data, config, {}, spoiler); });
     train::Trainer trainer(data, config);
     train::load_checkpoint(dir.checkpoint(), trainer);
     EXPECT_EQ(trainer.progress().epochs_done(), 2);
     EXPECT_TRUE(trainer.network().parameters()[0].isfinite().all().item<bool>());
     // And from there it goes on to the end.
     train::RunObserver quiet;
-    EXPECT_EQ(train::run_training(dir, data, config, {}, quiet).epochs, 4);
+    EXPECT_EQ(train::run_training(&dir, data, config, {}, quiet).epochs, 4);
   }
   std::filesystem::remove_all(path);
 }

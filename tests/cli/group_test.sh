@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Training by several processes: the network of one process, the same bits twice, and what happens when one is lost.
+# Usage: group_test.sh EGC_PROGRAM
+. "$(dirname "$0")/begin.sh"
+export PYTHONPATH=$source/tests/python PYTHONDONTWRITEBYTECODE=1
+
+"$egc" data generate molecules --size 0.02 --out data >/dev/null
+"$egc" data generate pattern --size 0.01 --out nodes >/dev/null
+# launches N OUT arguments: a group of N ranks, quietly
+launches() {
+  local n=$1 out=$2; shift 2
+  "$egc" --quiet launch -n "$n" -- train "$@" --out "$out" --quiet --threads 1 >log 2>&1 || fail "launch -n $n train $*: exit $? ($(cat log))"
+}
+# close A B TOLERANCE: the parameters of two models, relative to the norm of all of them. Left out are biases right before a
+# batch norm, which takes them away again: their gradient is 0 but for rounding, which Adam scales up to whole steps; and the
+# running means, which go with them.
+close() {
+  /usr/bin/python3 - "$@" <<'CHECK' || fail "$1 and $2 differ"
+import sys
+import torch
+from tensor_files import read_safetensors
+a, b = (read_safetensors(f + "/best.safetensors")[0] for f in sys.argv[1:3])
+assert a.keys() == b.keys()
+names = [k for k in a if not k.endswith(("conv.bias", "linears.0.bias", "linears.1.bias", "running_mean"))]
+assert len(names) > len(a) / 2
+off = sum(float((a[k].double() - b[k].double()).square().sum()) for k in names) ** 0.5
+norm = sum(float(a[k].double().square().sum()) for k in names) ** 0.5
+assert off <= float(sys.argv[3]) * norm, f"{off / norm:.2g} apart"
+CHECK
+}
+
+# About 20 steps. 99 graphs in a batch do not divide by 2 or 3, the last batch has a few.
+common=(--hidden 16 --layers 2 --batch 25 --lr 0.0005)
+for what in "data --model egc-m" "data --model egc-s --dropout 0.3" "nodes --model egc-s"; do
+  read -ra words <<<"$what"
+  rm -rf one two three again
+  "$egc" --quiet train "${words[@]}" "${common[@]}" --epochs 2 --out one --threads 1 >log 2>&1 || fail "train $what: $(cat log)"
+  launches 2 two "${words[@]}" "${common[@]}" --epochs 2
+  launches 3 three "${words[@]}" "${common[@]}" --epochs 2
+  launches 3 again "${words[@]}" "${common[@]}" --epochs 2
+  close one two 1e-5
+  close one three 1e-5
+  cmp -s three/best.safetensors again/best.safetensors || fail "$what: three ranks twice differ"
+done
+
+# A run goes on with another number of ranks.
+rm -rf one two
+"$egc" --quiet train data --model egc-m "${common[@]}" --epochs 3 --out one --threads 1 >log 2>&1
+launches 2 two data --model egc-m "${common[@]}" --epochs 3 --until 1
+"$egc" --quiet launch -n 3 -- train --resume two --quiet --threads 1 >log 2>&1 || fail "resuming: $(cat log)"
+close one two 1e-4
+[ "$(wc -l <two/metrics.jsonl)" -eq 3 ] || fail "a resumed group has no three epochs"
+
+# A rank that dies: the others say so within the time that is stated, and the run goes on.
+rm -rf lost
+"$egc" launch -n 3 -- train data --model egc-m "${common[@]}" --epochs 1000 --patience 0 --out lost --threads 1 >log 2>&1 &
+launcher=$!
+for _ in $(seq 200); do [ -s lost/last.ckpt ] && break; sleep 0.1; done
+began=$SECONDS
+victim=$(pgrep -P "$launcher" | sed -n 2p)
+kill -9 "$victim"
+wait "$launcher"; code=$?
+[ "$code" -eq 137 ] || fail "a killed rank: exit $code, expected the first one's 137"
+[ $((SECONDS - began)) -le 25 ] || fail "the others took $((SECONDS - began)) s to end"
+grep -q "rank 1 of 3 is lost" log || fail "nobody names the lost rank: $(tail -n 3 log)"
+pgrep -f "train data --model egc-m .* --out lost" >/dev/null && fail "some ranks are left"
+"$egc" --quiet launch -n 2 -- train --resume lost --until $(($(wc -l <lost/metrics.jsonl) + 2)) --quiet --threads 1 >log 2>&1 || fail "resuming after a loss: $(cat log)"
+
+# What is refused.
+RANK=0 expect 2 "WORLD_SIZE" -- train data --model gcn --out x
+RANK=5 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "RANK must be a whole number from 0 to 1" -- train data --model gcn --out x
+expect 2 "launch starts egc train" -- launch -n 2 -- info data
+"$egc" data generate arxiv-like --size 0.01 --out whole >/dev/null 2>&1 && {
+  "$egc" --quiet launch -n 2 -- train whole --model gcn --out y >log 2>&1 && fail "one graph was trained by two ranks"
+  grep -q "cannot be trained by several processes" log || fail "one graph, two ranks: $(cat log)"
+}
+
+[ "$failures" -eq 0 ] && echo "group: fine"
+exit "$((failures > 0))"
