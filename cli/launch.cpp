@@ -38,7 +38,7 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-// One rank, with both its outputs behind one pipe.
+// One rank. Results are rank 0's to print; whatever else is said comes through a pipe.
 struct Rank {
   pid_t pid = 0;
   int output = -1;
@@ -62,7 +62,7 @@ Rank start(const std::vector<std::string>& arguments, int rank, int64_t size, in
   if (pid < 0) fail(ErrorKind::kSystem, "launch: rank {} could not be started", rank);
   if (pid == 0) {
     for (const auto& [name, value] : environment) setenv(name, value.c_str(), 1);
-    dup2(ends[1], STDOUT_FILENO);
+    if (rank != 0) dup2(ends[1], STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]);
     close(ends[1]);
@@ -80,9 +80,8 @@ bool pass_on(Rank& rank, size_t number) {
   if (size < 0 && errno == EINTR) return true;
   if (size > 0) rank.line.append(block, static_cast<size_t>(size));
   for (size_t end; (end = rank.line.find('\n')) != std::string::npos; rank.line.erase(0, end + 1))
-    fmt::print("{}: {}\n", number, rank.line.substr(0, end));
-  if (size <= 0 && !rank.line.empty()) fmt::print("{}: {}\n", number, rank.line);
-  std::fflush(stdout);
+    fmt::print(stderr, "{}: {}\n", number, rank.line.substr(0, end));
+  if (size <= 0 && !rank.line.empty()) fmt::print(stderr, "{}: {}\n", number, rank.line);
   return size > 0;
 }
 

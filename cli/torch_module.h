@@ -117,6 +117,11 @@ struct EpochBenchRow {
   double train_peak_mb = 0;  // what training added to the resident set at its peak
 };
 
+// One of `size` processes that train together; rank 0 has the files.
+struct GroupPlace {
+  int rank = 0;
+  int size = 1;
+};
 struct RunToCreate {
   std::string directory;
   uint64_t seed = 0;
@@ -224,8 +229,8 @@ struct TorchModule {
   // Run directories with complete configurations, ready to be trained in.
   void (*create_runs)(const data::Dataset& dataset, const TrainFlags& flags,
                       const std::vector<RunToCreate>& runs);
-  // Of this process in the group that its environment names; 0 without one. Rank 0 has the files.
-  int (*train_rank)();
+  // Where this process is in the group that its environment names.
+  GroupPlace (*train_place)();
   // Begins or goes on, alone or with the others of its group.
   TrainOutcome (*train_run)(const std::string& directory, const LoadDataset& load,
                             const TrainOptions& options);

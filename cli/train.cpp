@@ -1,7 +1,6 @@
 // egc train: one run, or several with different seeds, and what came of them.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -72,12 +71,14 @@ void train(const TrainCommand& o, const CommonOptions& common) {
   const std::string dir = !o.resume.empty() ? o.resume
                           : o.out.empty()   ? free_directory(o.flags)
                                             : o.out;
-  if (std::getenv("WORLD_SIZE") != nullptr && torch_module().train_rank() > 0)
-    return follow(o, common, dir, stop);
+  const GroupPlace place = torch_module().train_place();
+  if (place.rank > 0) return follow(o, common, dir, stop);
+  check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
+        o.seeds);
   const std::vector<std::string> runs =
       o.resume.empty() ? begin_runs(o, common, dir) : runs_in(dir);
-  check(runs.size() == 1 || std::getenv("WORLD_SIZE") == nullptr,
-        "a group of processes trains one seed at a time, got {}", runs.size());
+  check(place.size == 1 || runs.size() == 1,
+        "a group of processes goes on with one run at a time; {} has {}", dir, runs.size());
   const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, stop)
                                                         : train_at_once(runs, o, common, stop);
   for (const TrainOutcome& r : outcomes) {

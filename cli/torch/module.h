@@ -17,7 +17,7 @@ EpochBenchRow bench_epoch(const data::Dataset& dataset, const TrainFlags& flags,
 train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& flags);
 void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs);
-int train_rank();
+GroupPlace train_place();
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
                        const TrainOptions& options);
 EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset,

@@ -29,9 +29,9 @@ class SharedBatches {
 
 }  // namespace
 
-int train_rank() {
+GroupPlace train_place() {
   const auto place = distributed::place_from_environment();
-  return place ? place->rank : 0;
+  return place ? GroupPlace{place->rank, place->size} : GroupPlace{};
 }
 
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,

@@ -66,9 +66,17 @@ grep -q "rank 1 of 3 is lost" log || fail "nobody names the lost rank: $(tail -n
 pgrep -f "train data --model egc-m .* --out lost" >/dev/null && fail "some ranks are left"
 "$egc" --quiet launch -n 2 -- train --resume lost --until $(($(wc -l <lost/metrics.jsonl) + 2)) --quiet --threads 1 >log 2>&1 || fail "resuming after a loss: $(cat log)"
 
-# What is refused.
+# Results are rank 0's alone, on stdout.
+"$egc" --quiet launch -n 2 -- train data --model gcn "${common[@]}" --epochs 2 --out json --json --threads 1 2>log | python3 -c '
+import json, sys
+lines = [json.loads(line) for line in sys.stdin]
+assert [l["epoch"] for l in lines if "epoch" in l] == [1, 2] and lines[-1]["summary"] is True, lines' || fail "the output of a group: $(cat log)"
+
+# What is refused, before anything is left behind.
 RANK=0 expect 2 "WORLD_SIZE" -- train data --model gcn --out x
 RANK=5 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "RANK must be a whole number from 0 to 1" -- train data --model gcn --out x
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "one seed at a time" -- train data --model gcn --out x --seeds 2
+[ ! -e x ] || fail "a refused run left its directory"
 expect 2 "launch starts egc train" -- launch -n 2 -- info data
 "$egc" data generate arxiv-like --size 0.01 --out whole >/dev/null 2>&1 && {
   "$egc" --quiet launch -n 2 -- train whole --model gcn --out y >log 2>&1 && fail "one graph was trained by two ranks"
