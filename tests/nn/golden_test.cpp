@@ -14,6 +14,7 @@ namespace egc {
 namespace {
 
 using testing::golden_files;
+using testing::golden_files_are_ours;
 using testing::golden_name;
 using testing::relative_difference;
 using testing::tensors_under;
@@ -151,8 +152,14 @@ INSTANTIATE_TEST_SUITE_P(Layers, GoldenHeteroTest,
                          ::testing::ValuesIn(golden_files({"rgcn_", "regc_"})),
                          [](const auto& info) { return golden_name(info.param); });
 
+// Other files may be of one kind only.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GoldenTest);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GoldenHeteroTest);
+
 // An empty directory must not pass as "all golden tests pass".
 TEST(GoldenFiles, AreThere) {
+  EXPECT_GE(golden_files().size(), 1U);
+  if (!golden_files_are_ours()) return;
   EXPECT_GE(golden_files({"egc_"}).size(), 119U);
   EXPECT_GE(golden_files({"gcn_", "gin_", "sage_", "gat_", "gatv2_", "mpnn_", "pna_"}).size(), 24U);
   EXPECT_EQ(golden_files({"rgcn_", "regc_"}).size(), 2U);
