@@ -216,10 +216,8 @@ class Inference {
     const int64_t count = weights / (heads * bases);
     // With one aggregator the authors have symnorm.
     if (!hints_.aggregators && (count > 1 || !authors))
-      unclear(
-          "the layers have {} aggregator(s), but shapes do not tell which: give --aggregators "
-          "in their order",
-          count);
+      unclear("the layers have {}, but shapes do not tell which: give --aggregators in their order",
+              count == 1 ? "one aggregator" : fmt::format("{} aggregators", count));
     config_.aggregators = hints_.aggregators.value_or(AggregatorSet{Aggregator::kSymnorm});
     if (config_.aggregators->size() != count)
       unclear("the layers have {} aggregators, {} were given", count, config_.aggregators->size());
