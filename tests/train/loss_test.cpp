@@ -56,6 +56,31 @@ TEST(Loss, BalancedWeighsByTheShareOfTheOthers) {
               want.item<double>());
 }
 
+// Of a batch that two processes share.
+TEST(Loss, SharesOfPartsAddUp) {
+  at::manual_seed(3);
+  const at::Tensor classes = at::randn({5, 3}).log_softmax(1);
+  const at::Tensor target = at::tensor(std::vector<int64_t>{0, 0, -1, 2, 0});
+  const at::Tensor values = row({1, 5, 2, 4, 0});
+  const at::Tensor truth = row({2, kNone, -1, 4, 7});
+  const auto expect_sum = [](Task task, const at::Tensor& x, const at::Tensor& y, bool balanced) {
+    at::Tensor counts = at::zeros({}, at::kDouble);
+    double sum = 0;
+    for (const auto& [begin, end] : {std::pair(0, 3), std::pair(3, 3), std::pair(3, 5)})
+      counts =
+          counts + count_labels(task, x.slice(0, begin, end), y.slice(0, begin, end), balanced);
+    for (const auto& [begin, end] : {std::pair(0, 3), std::pair(3, 3), std::pair(3, 5)})
+      sum += loss(task, x.slice(0, begin, end), y.slice(0, begin, end), balanced, counts)
+                 .item<double>();
+    expect_near(loss(task, x, y, balanced), sum);
+  };
+  expect_sum(Task::kNodeClassification, classes, target, true);
+  expect_sum(Task::kNodeClassification, classes, target, false);
+  expect_sum(Task::kGraphClassification, classes, target, false);
+  expect_sum(Task::kGraphRegression, values, truth, false);
+  expect_sum(Task::kGraphBinary, values, row({1, kNone, 0, 0, 1}), false);
+}
+
 TEST(Loss, SequencesAreTheMeanOfTheirPositions) {
   at::manual_seed(2);
   const at::Tensor output = at::randn({3, 5, 7});
