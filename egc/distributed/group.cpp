@@ -20,6 +20,12 @@ constexpr std::chrono::seconds kJoin{60};
 // Longer than anything but a loss, which the watch sees long before.
 constexpr std::chrono::minutes kCollective{30};
 
+// torchrun keeps the store itself, at the same address.
+bool launcher_has_store() {
+  const char* value = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  return value != nullptr && std::string_view(value) == "True";
+}
+
 int number_from(const char* name, const char* text, int least, int most) {
   int value = 0;
   const char* end = text + std::strlen(text);
@@ -80,7 +86,7 @@ Group::Group(const GroupPlace& place, OnLost on_lost) : content_(std::make_uniqu
   const auto connect = [&] {
     c10d::TCPStoreOptions options;
     options.port = static_cast<uint16_t>(place.port);
-    options.isServer = place.rank == 0;
+    options.isServer = place.rank == 0 && !launcher_has_store();
     options.numWorkers = static_cast<size_t>(place.size);
     options.timeout = kJoin;
     return c10::make_intrusive<c10d::TCPStore>(place.address, options);

@@ -72,6 +72,18 @@ import json, sys
 lines = [json.loads(line) for line in sys.stdin]
 assert [l["epoch"] for l in lines if "epoch" in l] == [1, 2] and lines[-1]["summary"] is True, lines' || fail "the output of a group: $(cat log)"
 
+# A launcher that keeps the store itself, as torchrun does.
+/usr/bin/python3 - "$egc" <<'CHECK' >log 2>&1 || fail "a launcher's own store: $(tail -n 1 log)"
+import os, subprocess, sys
+import torch.distributed
+store = torch.distributed.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
+ranks = [subprocess.Popen(
+    [sys.argv[1], "--quiet", "train", "data", "--model", "gcn", "--hidden", "16", "--epochs", "1", "--out", "agent", "--threads", "1"],
+    env={**os.environ, "RANK": str(r), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True"},
+) for r in range(2)]
+assert [r.wait(timeout=60) for r in ranks] == [0, 0]
+CHECK
+
 # What is refused, before anything is left behind.
 RANK=0 expect 2 "WORLD_SIZE" -- train data --model gcn --out x
 RANK=5 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "RANK must be a whole number from 0 to 1" -- train data --model gcn --out x
