@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import Linear, Module, Parameter
 
-from .graph import graph_of
+from .graph import Graph, graph_of
 
 AGGREGATORS = ("add", "mean", "symnorm", "max", "min", "var", "std")
 SELF_LOOPS = ("all", "symnorm", "none")
@@ -101,9 +101,11 @@ class EGConv(Module):
         self, x: Tensor, edge_index: Tensor, edge_weight: Optional[Tensor] = None
     ) -> Tensor:
         if torch.jit.is_scripting():
-            graph = torch.classes.egc.Graph(edge_index, x.size(0), edge_weight)
+            return self._convolve(torch.classes.egc.Graph(edge_index, x.size(0), edge_weight), x)
         else:
-            graph = self._graph(x, edge_index, edge_weight)
+            return self._convolve_eagerly(x, edge_index, edge_weight)
+
+    def _convolve(self, graph: Graph, x: Tensor) -> Tensor:
         return torch.ops.egc.egc_conv(
             graph,
             x,
@@ -117,6 +119,16 @@ class EGConv(Module):
             self.self_loops,
             self.activation,
         )
+
+    @torch.jit.unused
+    def _convolve_eagerly(self, x: Tensor, edge_index, edge_weight: Optional[Tensor]) -> Tensor:
+        graph = self._graph(x, edge_index, edge_weight)
+        if type(x) is not Tensor:
+            return self._convolve(graph, x)
+        # Whether a graph overrides torch functions, which it never does, would be asked at each
+        # call, and its answer is an exception of C++ that takes as long as a small graph.
+        with torch._C.DisableTorchFunction():
+            return self._convolve(graph, x)
 
     @torch.jit.unused
     def _graph(self, x: Tensor, edge_index, edge_weight: Optional[Tensor]):
