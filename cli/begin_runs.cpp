@@ -8,6 +8,7 @@
 #include "cli/train_runs.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
+#include "egc/data/dataset_part.h"
 #include "egc/data/dataset_table.h"
 #include "egc/data/generators.h"
 #include "egc/data/write_dataset.h"
@@ -54,6 +55,8 @@ std::vector<std::string> runs_in(const std::string& dir) {
 data::Dataset load_for_training(const std::string& name, const CommonOptions& common) {
   CommonOptions fixed = common;
   fixed.seed = 0;
+  if (data::is_parts_directory(name))
+    return data::read_part(name, /*part=*/0, /*parts=*/0).dataset;  // tells all that a run asks
   return load_dataset(name, fixed);
 }
 

@@ -22,6 +22,7 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common);
 void add_bench_loader(CLI::App& bench, const CommonOptions& common);
 void add_data_info(CLI::App& data, const CommonOptions& common);
 void add_data_generate(CLI::App& data, const CommonOptions& common);
+void add_data_partition(CLI::App& data, const CommonOptions& common);
 void add_data_fetch(CLI::App& data, const CommonOptions& common);
 void add_data_build(CLI::App& data, const CommonOptions& common);
 void add_eval(CLI::App& app, const CommonOptions& common);

@@ -1,6 +1,7 @@
 #include "cli/dataset_argument.h"
 
 #include "egc/core/error.h"
+#include "egc/data/dataset_part.h"
 #include "egc/data/dataset_table.h"
 #include "egc/data/generators.h"
 #include "egc/data/read_dataset.h"
@@ -38,6 +39,9 @@ std::optional<fs::path> dataset_directory(const std::string& name, const CommonO
 }
 
 data::Dataset load_dataset(const std::string& name, const CommonOptions& common, bool cache) {
+  check_data(!data::is_parts_directory(name),
+             "{} is cut into parts, which a group of processes trains on; this needs the whole",
+             name);
   if (name == kPapersOfMag) return data::only_target_type(load_dataset("mag", common, cache));
   if (const auto dir = dataset_directory(name, common))
     return data::read_dataset(*dir, {.cache = cache});

@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
   data->footer("Example:\n  egc data info pattern");
   add_data_info(*data, common);
   add_data_generate(*data, common);
+  add_data_partition(*data, common);
   add_data_fetch(*data, common);
   add_data_build(*data, common);
 

@@ -1,12 +1,16 @@
+#include <ATen/ATen.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "cli/torch/module.h"
 #include "cli/torch/train_display.h"
 #include "egc/core/error.h"
+#include "egc/core/log.h"
 #include "egc/core/text_file.h"
 #include "egc/data/cache.h"
+#include "egc/data/training_edges.h"
 #include "egc/distributed/group.h"
 #include "egc/train/run.h"
 
@@ -27,6 +31,49 @@ class SharedBatches {
   ~SharedBatches() { ops::set_batch_group(nullptr); }
 };
 
+void log_part(const data::DatasetPart& part) {
+  const data::PartFacts f = data::facts_of(part.graph);
+  log_info("part {} of {}: {} nodes, {} edges, {} rows of others, {} rows for others", part.part,
+           part.parts, f.nodes, f.edges, f.rows_received, f.rows_sent);
+}
+
+// Rank 0 decides who has which node.
+data::DatasetPart part_of_rank(const data::Dataset& whole, distributed::Group& group) {
+  const Csr graph = data::training_graph(whole, 0, data::EdgeRules::of(whole));
+  at::Tensor part_of = at::zeros({graph.num_targets()}, at::kInt);
+  if (group.rank() == 0) {
+    const std::vector<int32_t> chosen = partition(graph, group.size(), PartitionMethod::kMetis);
+    std::copy(chosen.begin(), chosen.end(), part_of.data_ptr<int32_t>());
+  }
+  group.from_first(part_of);
+  return data::cut_dataset(whole, graph,
+                           {part_of.data_ptr<int32_t>(), static_cast<size_t>(part_of.numel())},
+                           group.size(), group.rank());
+}
+
+// Of a group: its batches are shared, or one large graph is cut among its processes, unless that
+// was done before.
+train::TaskData load_task(const train::RunConfig& config, const LoadDataset& load,
+                          distributed::Group* group) {
+  const std::string& name = config.dataset;
+  const auto of_part = [&](const data::DatasetPart& part) {
+    log_part(part);
+    return train::TaskData(part, config.train.split);
+  };
+  if (data::is_parts_directory(name)) {
+    check(group != nullptr, "{} is cut into parts: as many processes train on it (egc launch)",
+          name);
+    return of_part(data::read_part(name, group->rank(), group->size()));
+  }
+  const data::Dataset dataset = load(name);
+  if (group != nullptr && data::can_be_cut(dataset)) return of_part(part_of_rank(dataset, *group));
+  check(group == nullptr || dataset.hetero.empty(),
+        "{}: a graph with several types of nodes is trained by one process", name);
+  return train::TaskData(dataset, config.train.split,
+                         config.model.outputs - data::TargetVocabulary::kSpecialWords,
+                         config.model.sequence_length);
+}
+
 }  // namespace
 
 GroupPlace train_place() {
@@ -45,17 +92,16 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
   std::string text = first ? read_text_file(dir->config().string(), ErrorKind::kUsage) : "";
   if (group) text = group->from_first(text);
   const train::RunConfig config = train::parse_run_config(text, directory + "/config.json");
-  const data::Dataset dataset = load(config.dataset);
+  const train::TaskData data = load_task(config, load, group.get());
+  const data::Dataset& dataset = data.dataset();
   check_data(config.dataset_checksum == data::dataset_checksum(dataset),
              "{}: the dataset {} has changed since the run began", directory, config.dataset);
-  const train::TaskData data(dataset, config.train.split,
-                             config.model.outputs - data::TargetVocabulary::kSpecialWords,
-                             config.model.sequence_length);
   TrainDisplay display(options);
   const SharedBatches shared(group.get());
   const train::RunResult r =
       train::run_training(dir ? &*dir : nullptr, data, config,
                           {options.checkpoint_every, options.until}, display, group.get());
+  if (data.is_part()) log_info("{} bytes of rows sent to others", group->bytes_exchanged());
   if (group) group->leave();
   TrainOutcome out;
   out.interrupted = r.interrupted;

@@ -8,127 +8,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "egc/core/error.h"
-#include "egc/core/json_parse.h"
 #include "egc/core/log.h"
-#include "egc/core/parallel.h"
-#include "egc/core/safetensors.h"
+#include "egc/data/dataset_tensors.h"
 #include "egc/data/table_files.h"
 
 namespace egc::data {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char* kVersion = "1";  // another layout of the file, or other meanings: count up
-
-template <class T>
-constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
-  if constexpr (std::is_same_v<T, int32_t>) return DType::kI32;
-  if constexpr (std::is_same_v<T, float>) return DType::kF32;
-  return DType::kU8;  // uint8_t, char
-}
-
-// The file stores tensors by name. Wide types first keeps all of them aligned.
-template <class T>
-std::string stored_name(const std::string& name) {
-  return fmt::format("{}.{}", 9 - sizeof(T), name);
-}
-
-// Of everything that a reader believes: names, types, shapes, values, and what is not an array.
-// Values are hashed in pieces, in parallel, then the hashes are.
-std::string checksum(const std::map<std::string, TensorView>& tensors,
-                     const std::string& structure) {
-  constexpr size_t kPiece = 1 << 20;
-  std::string summary = structure;
-  std::vector<std::span<const std::byte>> pieces;
-  for (const auto& [name, tensor] : tensors) {
-    summary += fmt::format("\n{} {} {}", name, name_of(tensor.dtype), tensor.shape);
-    for (size_t at = 0; at < tensor.data.size(); at += kPiece)
-      pieces.push_back(tensor.data.subspan(at, std::min(kPiece, tensor.data.size() - at)));
-  }
-  std::vector<uint64_t> hashes(pieces.size());
-  parallel_tasks(static_cast<int64_t>(pieces.size()),
-                 [&](int64_t k) { hashes[k] = XXH3_64bits(pieces[k].data(), pieces[k].size()); });
-  const uint64_t all = XXH3_64bits(hashes.data(), hashes.size() * sizeof(uint64_t));
-  return fmt::format("{:016x}{:016x}", XXH3_64bits(summary.data(), summary.size()), all);
-}
-
-// What is not an array.
-json structure_of(const Dataset& d) {
-  json out = {{"info", to_json(d.info)}, {"splits", json::array()}};
-  for (const Split& split : d.splits) out["splits"].push_back(split.name);
-  if (!d.hetero.empty()) {
-    json relations = json::array();
-    for (const auto& r : d.hetero.schema.relations)
-      relations.push_back({{"name", r.name}, {"source", r.source}, {"target", r.target}});
-    out["hetero"] = {{"types", d.hetero.schema.node_types},
-                     {"nodes", d.hetero.num_nodes},
-                     {"target", d.hetero.target_type},
-                     {"relations", relations}};
-  }
-  return out;
-}
-
-Dataset with_structure(const json& structure, const std::string& where) {
-  Dataset d;
-  d.info = parse_info(structure.at("info").get<std::string>(), where).info;
-  for (const json& name : structure.at("splits"))
-    d.splits.push_back({name.get<std::string>(), {}, {}, {}});
-  if (structure.contains("hetero")) {
-    const json& h = structure["hetero"];
-    d.hetero.schema.node_types = h.at("types").get<std::vector<std::string>>();
-    d.hetero.num_nodes = h.at("nodes").get<std::vector<int64_t>>();
-    d.hetero.target_type = h.at("target").get<int64_t>();
-    for (const json& r : h.at("relations"))
-      d.hetero.schema.relations.push_back({r.at("name").get<std::string>(),
-                                           r.at("source").get<int64_t>(),
-                                           r.at("target").get<int64_t>()});
-    d.hetero.features.resize(d.hetero.num_nodes.size());
-    d.hetero.edges.resize(d.hetero.schema.relations.size());
-  }
-  return d;
-}
-
-struct StoreTensors {
-  std::map<std::string, TensorView> tensors;
-
-  template <class T>
-  void operator()(const std::string& name, const Array<T>& a) {
-    tensors[stored_name<T>(name)] = {dtype_of<T>(), {a.size()}, std::as_bytes(a.span())};
-  }
-  template <class T>
-  void operator()(const std::string& name, const Matrix<T>& m) {
-    tensors[stored_name<T>(name)] = {
-        dtype_of<T>(), {m.rows(), m.columns}, std::as_bytes(m.values.span())};
-  }
-};
-
-struct LoadTensors {
-  std::shared_ptr<const SafetensorsFile> file;
-
-  template <class T>
-  Array<T> array(const std::string& name, const TensorView& t) const {
-    check_data(
-        t.dtype == dtype_of<T>() && reinterpret_cast<uintptr_t>(t.data.data()) % alignof(T) == 0,
-        "tensor \"{}\" has another type than expected", name);
-    return {file, {reinterpret_cast<const T*>(t.data.data()), t.data.size() / sizeof(T)}};
-  }
-  template <class T>
-  void operator()(const std::string& name, Array<T>& to) const {
-    to = array<T>(name, file->at(stored_name<T>(name)));
-  }
-  template <class T>
-  void operator()(const std::string& name, Matrix<T>& to) const {
-    const TensorView& t = file->at(stored_name<T>(name));
-    check_data(t.shape.size() == 2, "tensor \"{}\" must have two dimensions", name);
-    to = {array<T>(name, t), t.shape[1]};
-  }
-};
 
 std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp) {
   std::error_code ignored;
@@ -143,8 +34,7 @@ std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp)
     if (value("egc_dataset_cache") != kVersion || value("stamp") != stamp) return std::nullopt;
     check_data(value("checksum") == checksum(file->tensors(), value("structure")),
                "the checksum does not fit");
-    Dataset d = with_structure(
-        parse_json<json>(value("structure"), path.string(), ErrorKind::kData), path.string());
+    Dataset d = with_structure(value("structure"), path.string());
     visit_arrays(d, LoadTensors{std::move(file)});
     check_dataset(d, path.string());  // a checksum keeps out accidents, not intentions
     return d;
@@ -206,18 +96,18 @@ std::optional<Dataset> load_cache(const fs::path& dir, const std::string& stamp)
 }
 
 std::string dataset_checksum(const Dataset& dataset) {
+  if (!dataset.checksum_of_whole.empty()) return dataset.checksum_of_whole;
   StoreTensors store;
   visit_arrays(dataset, store);
-  return checksum(store.tensors,
-                  structure_of(dataset).dump(-1, ' ', false, json::error_handler_t::replace));
+  return checksum(store.tensors, structure_of(dataset, NoUtf8::kReplace));
 }
 
 void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& dataset) {
   std::string reason;
   try {
-    const std::string structure = structure_of(dataset).dump();
+    const std::string structure = structure_of(dataset);
     // Names that are no UTF-8 do not survive JSON; such a dataset goes without a cache.
-    check_data(with_structure(json::parse(structure), dir.string()).info == dataset.info,
+    check_data(with_structure(structure, dir.string()).info == dataset.info,
                "its name is no UTF-8");
     StoreTensors store;
     visit_arrays(dataset, store);

@@ -20,7 +20,7 @@ std::optional<Dataset> load_cache(const std::filesystem::path& dir, const std::s
 void store_cache(const std::filesystem::path& dir, const std::string& stamp,
                  const Dataset& dataset);
 
-// Of everything in it: two datasets with the same are the same.
+// Of everything in it: two datasets with the same are the same. Of a part: that of the whole.
 std::string dataset_checksum(const Dataset& dataset);
 
 // Where a dataset's cache would be: beside the data, and else.

@@ -97,6 +97,8 @@ struct Dataset {
   Labels labels;
   std::vector<Split> splits;
 
+  std::string checksum_of_whole;  // of a part (dataset_part.h): what it is a part of
+
   int64_t num_graphs() const { return first_node.empty() ? 1 : first_node.size() - 1; }
   int64_t num_nodes() const;
   int64_t num_edges() const;  // as stored, before inverses are added

@@ -84,4 +84,11 @@ Split cut_valid(const Split& split, double fraction, uint64_t seed) {
           sorted({ids.begin(), ids.begin() + cut}), split.test};
 }
 
+Split with_valid(const Dataset& dataset, const std::string& name) {
+  const Split& split = dataset.split(name);
+  constexpr double kFraction = 0.1;
+  constexpr uint64_t kSeed = 0;  // of the dataset, not of a run
+  return split.valid.empty() ? cut_valid(split, kFraction, kSeed) : split;
+}
+
 }  // namespace egc::data

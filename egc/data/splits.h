@@ -23,6 +23,9 @@ Split ranges_split(const std::string& name, int64_t train, int64_t valid, int64_
 // Without a valid part: one cut from train, `fraction` of it, by chance but the same for a seed.
 Split cut_valid(const Split& split, double fraction, uint64_t seed);
 
+// A split of the dataset; without a valid part, a tenth of train is cut off for it.
+Split with_valid(const Dataset& dataset, const std::string& name);
+
 // All splits below `dir`/split, checked, errors with file and line. Layouts of split/<name>/:
 //   {train,valid,test}.csv[.gz]        one id a line; in a folder <type>/ where nodes have types
 //   {train,test}_idx-<k>.txt[.gz]      folds k, one id a line (TU sets of DGCNN)

@@ -25,7 +25,7 @@ class GradientSum {
     size_t first = 0;  // of its parameters, the last of the network first
     size_t count = 0;
     size_t missing = 0;  // gradients that have not come yet
-    std::unique_ptr<Group::Sum> sum;
+    std::unique_ptr<Group::Pending> sum;
   };
   void take(size_t parameter, const at::Tensor& gradient);
   void send_complete();

@@ -66,6 +66,7 @@ struct Group::Content {
   c10::intrusive_ptr<c10d::ProcessGroupGloo> now;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> meanwhile;
   std::unique_ptr<Watch> watch;
+  int64_t bytes_exchanged = 0;
 
   template <class F>
   void guarded(F&& f) {
@@ -162,20 +163,40 @@ void Group::from_first(at::Tensor& tensor) {
   content_->guarded([&] { content_->now->broadcast(tensors)->wait(); });
 }
 
-std::unique_ptr<Group::Sum> Group::begin_sum(at::Tensor tensor) {
-  struct Pending : Sum {
-    Content* content = nullptr;
-    std::vector<at::Tensor> tensors;
-    c10::intrusive_ptr<c10d::Work> work;
-    void wait() override {
-      content->guarded([&] { work->wait(); });
-    }
-  };
-  auto out = std::make_unique<Pending>();
+// Keeps the tensors of a collective until it is done.
+struct Group::Collective : Pending {
+  Content* content = nullptr;
+  std::vector<at::Tensor> tensors;
+  c10::intrusive_ptr<c10d::Work> work;
+  void wait() override {
+    content->guarded([&] { work->wait(); });
+  }
+};
+
+std::unique_ptr<Group::Pending> Group::begin_sum(at::Tensor tensor) {
+  auto out = std::make_unique<Collective>();
   out->content = content_.get();
   out->tensors = {std::move(tensor)};
   content_->guarded([&] { out->work = content_->meanwhile->allreduce(out->tensors); });
   return out;
 }
+
+std::unique_ptr<Group::Pending> Group::begin_exchange(const at::Tensor& sent,
+                                                      std::span<const int64_t> num_sent,
+                                                      const at::Tensor& received,
+                                                      std::span<const int64_t> num_received) {
+  auto out = std::make_unique<Collective>();
+  out->content = content_.get();
+  out->tensors = {sent, received};
+  std::vector<int64_t> to(num_sent.begin(), num_sent.end());
+  std::vector<int64_t> from(num_received.begin(), num_received.end());
+  content_->bytes_exchanged += static_cast<int64_t>(sent.nbytes());
+  content_->guarded([&] {
+    out->work = content_->now->alltoall_base(out->tensors[1], out->tensors[0], from, to);
+  });
+  return out;
+}
+
+int64_t Group::bytes_exchanged() const { return content_->bytes_exchanged; }
 
 }  // namespace egc::distributed

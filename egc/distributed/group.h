@@ -45,16 +45,17 @@ class Group : public ops::BatchGroup {
   std::string from_first(const std::string& text);
   void from_first(at::Tensor& tensor);
 
-  // Adds up over all ranks, in place, while the caller goes on.
-  class Sum {
-   public:
-    virtual ~Sum() = default;
-    virtual void wait() = 0;
-  };
-  std::unique_ptr<Sum> begin_sum(at::Tensor tensor);
+  // Adds up over all ranks, in place.
+  std::unique_ptr<Pending> begin_sum(at::Tensor tensor);
+  std::unique_ptr<Pending> begin_exchange(const at::Tensor& sent, std::span<const int64_t> num_sent,
+                                          const at::Tensor& received,
+                                          std::span<const int64_t> num_received) override;
+  // By begin_exchange, so far, to other ranks.
+  int64_t bytes_exchanged() const;
 
  private:
   struct Content;
+  struct Collective;
   std::unique_ptr<Content> content_;
 };
 

@@ -62,13 +62,14 @@ void check_fused(const Csr& graph, const FusedShape& shape) {
         shape.bases);
   check(shape.head_width >= 0, "fused_aggregate: the width of a head must not be negative, got {}",
         shape.head_width);
-  check(shape.self_loops == SelfLoops::kNone || graph.is_square(),
+  check(shape.self_loops == SelfLoops::kNone || graph.rows_are_sources(),
         "fused_aggregate: self-loops \"{}\" need as many sources as targets, got {} and {}",
         name_of(shape.self_loops), graph.num_sources(), graph.num_targets());
 }
 
 template <class T>
-void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilogue<T>& epilogue) {
+void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilogue<T>& epilogue,
+                   RowRange wanted) {
   const WorkTimer timer(Work::kKernels);
   check_fused(p.graph, p.shape);
   FusedInput<T> common = make_input(p);
@@ -84,6 +85,8 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
                                 ? kernels::blocked_scratch_size(p.shape)
                                 : kernels::fused_scratch_size(p.shape, p.layout.slice_width);
     for_each_range(passes.rows, [&](RowRange rows) {
+      rows = {std::max(rows.begin, wanted.begin), std::min(rows.end, wanted.end)};
+      if (rows.begin >= rows.end) return;
       kernels::fused_aggregate(p.shape, common, rows, bias, out, stream,
                                thread_scratch<T>(scratch));
       if (epilogue.empty()) return;
@@ -109,6 +112,8 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
   const auto winner_source = make_huge_array<int32_t>(widest * records.winners);
   const auto winner_gradient = make_huge_array<T>(widest * records.winners);
   const int64_t scratch = kernels::backward_scratch_size(p.shape, p.layout.slice_width);
+  FusedShape without_loops = p.shape;
+  without_loops.self_loops = SelfLoops::kNone;
 
   if (p.layout.num_slices() == 0 && grad_weights != nullptr)
     std::fill_n(grad_weights, targets * p.shape.weights_per_row(), T{0});
@@ -122,8 +127,15 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
     });
     T* out = grad_bases + p.layout.offset(s, p.graph.num_sources());
     for_each_range(transposed.row_ranges(), [&](RowRange sources) {
-      kernels::backward_sources(p.shape, common, transposed.view(), sources, record_rows.get(), out,
-                                thread_scratch<T>(scratch));
+      const auto pass = [&](const FusedShape& shape, RowRange part) {
+        if (part.begin < part.end)
+          kernels::backward_sources(shape, common, transposed.view(), part, record_rows.get(), out,
+                                    thread_scratch<T>(scratch));
+      };
+      const int64_t own = std::clamp(targets, sources.begin, sources.end);
+      pass(p.shape, {sources.begin, own});
+      // Sources that are no rows here have their loops elsewhere.
+      pass(without_loops, {own, sources.end});
     });
     // Threads own columns here, as many as there are for each. However they are cut, each element
     // is added to in the order of the targets.
@@ -142,9 +154,9 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
 }
 
 template void fused_forward(const FusedProblem<float>&, const float*, float*,
-                            const Epilogue<float>&);
+                            const Epilogue<float>&, RowRange);
 template void fused_forward(const FusedProblem<double>&, const double*, double*,
-                            const Epilogue<double>&);
+                            const Epilogue<double>&, RowRange);
 template void fused_backward(const FusedProblem<float>&, const float*, float*, float*);
 template void fused_backward(const FusedProblem<double>&, const double*, double*, double*);
 

@@ -18,10 +18,15 @@ struct FusedProblem {
   const T* weights = nullptr;  // [N, H, A, B]
 };
 
-// out: [N, H*L] row-major.   bias: [H*L] or null.
+// out: [N, H*L] row-major.   bias: [H*L] or null.   rows: of all, those that are computed.
 template <class T>
 void fused_forward(const FusedProblem<T>& problem, const T* bias, T* out,
-                   const Epilogue<T>& epilogue = {});
+                   const Epilogue<T>& epilogue, RowRange rows);
+template <class T>
+void fused_forward(const FusedProblem<T>& problem, const T* bias, T* out,
+                   const Epilogue<T>& epilogue = {}) {
+  fused_forward(problem, bias, out, epilogue, {0, problem.graph.num_targets()});
+}
 
 // grad_out: [N, H*L].   grad_bases: as bases.   grad_weights: as weights, or null.
 template <class T>

@@ -12,6 +12,7 @@ SliceLayout choose_slices(const Csr& graph, int64_t bases, int64_t head_width,
   constexpr int64_t kLine = 64;
   constexpr int64_t kRowBytes = 8 * kLine;
   SliceLayout layout = SliceLayout::row_major(bases, head_width);
+  if (graph.halo() != nullptr) return layout;  // processes exchange whole rows
   const int64_t row_bytes = bases * head_width * element_size;
   if (graph.num_sources() * row_bytes < kCacheBytes ||
       graph.num_edges() < kMinDegree * graph.num_sources())

@@ -130,6 +130,7 @@ struct Csr::Data {
   std::vector<int64_t> offsets;
   std::vector<int32_t> sources;
   std::vector<float> weights;
+  std::shared_ptr<const Halo> halo;
   bool has_loops = false;
   std::vector<RowRange> row_ranges;
 
@@ -142,6 +143,9 @@ struct Csr::Data {
   Scales scales[2];
 
   void check_and_derive();
+  bool rows_are_sources() const {
+    return halo ? halo->rows_are_sources : num_targets == num_sources;
+  }
   std::vector<double> target_degree(bool add_loops) const;
   std::vector<double> source_degree() const;
   const Scales& scales_for(bool add_loops);
@@ -163,7 +167,6 @@ void Csr::Data::check_and_derive() {
                "graph: offsets must rise, row {} ends at {} and begins at {}", i, offsets[i + 1],
                offsets[i]);
   row_ranges = split_rows(offsets, num_ranges(offsets.back() + num_targets));
-  const bool square = num_targets == num_sources;
   std::atomic<bool> loops{false};
   parallel_tasks(static_cast<int64_t>(row_ranges.size()), [&](int64_t task) {
     bool found = false;
@@ -177,7 +180,7 @@ void Csr::Data::check_and_derive() {
     }
     if (found) loops = true;
   });
-  has_loops = square && loops;
+  has_loops = rows_are_sources() && loops;
 }
 
 std::vector<double> Csr::Data::target_degree(bool add_loops) const {
@@ -198,8 +201,7 @@ std::vector<double> Csr::Data::source_degree() const {
 }
 
 const Scales& Csr::Data::scales_for(bool add_loops) {
-  const bool square = num_targets == num_sources;
-  check(square || !add_loops,
+  check(rows_are_sources() || !add_loops,
         "graph: self-loops need as many sources as targets, got {} targets and {} sources",
         num_targets, num_sources);
   std::call_once(scales_once[add_loops], [&] {
@@ -207,7 +209,9 @@ const Scales& Csr::Data::scales_for(bool add_loops) {
     Scales& s = scales[add_loops];
     s.target_f32 = inverse_sqrt<float>(target);
     s.target_f64 = inverse_sqrt<double>(target);
-    const std::vector<double> source = square ? target : source_degree();
+    const std::vector<double> source = halo                 ? halo->degree[add_loops]
+                                       : rows_are_sources() ? target
+                                                            : source_degree();
     s.source_f32 = inverse_sqrt<float>(source);
     s.source_f64 = inverse_sqrt<double>(source);
   });
@@ -215,13 +219,14 @@ const Scales& Csr::Data::scales_for(bool add_loops) {
 }
 
 Csr::Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
-         std::vector<int32_t> sources, std::vector<float> weights)
+         std::vector<int32_t> sources, std::vector<float> weights, std::shared_ptr<const Halo> halo)
     : data_(std::make_shared<Data>()) {
   data_->num_targets = num_targets;
   data_->num_sources = num_sources;
   data_->offsets = std::move(offsets);
   data_->sources = std::move(sources);
   data_->weights = std::move(weights);
+  data_->halo = std::move(halo);
   data_->check_and_derive();
 }
 
@@ -249,6 +254,8 @@ int64_t Csr::num_edges() const { return static_cast<int64_t>(data_->sources.size
 std::span<const int64_t> Csr::offsets() const { return data_->offsets; }
 std::span<const int32_t> Csr::sources() const { return data_->sources; }
 std::span<const float> Csr::weights() const { return data_->weights; }
+const Halo* Csr::halo() const { return data_->halo.get(); }
+std::vector<double> Csr::degrees(bool add_loops) const { return data_->target_degree(add_loops); }
 bool Csr::has_loops() const { return data_->has_loops; }
 const std::vector<RowRange>& Csr::row_ranges() const { return data_->row_ranges; }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "egc/graph/halo.h"
 #include "egc/graph/source_blocks.h"
 #include "egc/kernels/csr_view.h"
 
@@ -20,9 +21,11 @@ class Csr {
   Csr() : Csr(0, 0, {0}, {}) {}
 
   // From finished arrays, checked: offsets rise from 0 to the number of edges, sources are in
-  // range. Rows keep the order they have. weights: one per edge, or empty.
+  // range. Rows keep the order they have. weights: one per edge, or empty. A part of a larger graph
+  // comes with its halo.
   Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
-      std::vector<int32_t> sources, std::vector<float> weights = {});
+      std::vector<int32_t> sources, std::vector<float> weights = {},
+      std::shared_ptr<const Halo> halo = nullptr);
 
   // From an edge list source[k] -> target[k]. Ids are range-checked; the error names the first bad
   // edge. A square graph has num_targets == num_sources.
@@ -37,6 +40,11 @@ class Csr {
   int64_t num_sources() const;
   int64_t num_edges() const;
   bool is_square() const { return num_targets() == num_sources(); }
+  const Halo* halo() const;  // null: all of a graph
+  // Whether row i is the node of source i: layers and self-loops need it.
+  bool rows_are_sources() const {
+    return halo() != nullptr ? halo()->rows_are_sources : is_square();
+  }
   std::span<const int64_t> offsets() const;
   std::span<const int32_t> sources() const;
   std::span<const float> weights() const;  // empty without weights
@@ -48,9 +56,13 @@ class Csr {
   // Whether some edge leads from a node to itself (square graphs).
   bool has_loops() const;
 
-  // 1/sqrt(deg) of every target, and of every source; deg counts in-edges, or adds their weights;
-  // 0 where deg is not positive. With `add_loops`, loops of the graph are replaced by one of
-  // weight 1. A rectangular graph takes the out-edges for the degree of a source.
+  // In-edges of every target, or the sum of their weights; with `add_loops`, loops of the graph are
+  // replaced by one of weight 1.
+  std::vector<double> degrees(bool add_loops) const;
+
+  // 1/sqrt(deg) of every target, and of every source; 0 where deg (as above) is not positive.
+  // A rectangular graph takes the out-edges for the degree of a source, a part of a graph the
+  // degree in the whole.
   template <class T>
   const std::vector<T>& target_scale(bool add_loops) const;
   template <class T>

@@ -2,10 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
+
 #include "egc/engine/fused.h"
 #include "egc/ops/autograd.h"
 #include "egc/ops/column_sum.h"
 #include "egc/ops/composed.h"
+#include "egc/ops/halo_exchange.h"
 #include "egc/ops/tensor_buffer.h"
 #include "egc/ops/with_type.h"
 
@@ -25,10 +28,11 @@ void check_inputs(const Csr& graph, const FusedShape& shape, const at::Tensor& b
   const auto type = bases.scalar_type();
   check(type == at::kFloat || type == at::kDouble,
         "fused_aggregate: bases must be float32 or float64, got {}", c10::toString(type));
-  check(bases.dim() == 2 && bases.size(0) == graph.num_sources() &&
-            bases.size(1) == shape.bases * shape.head_width,
-        "fused_aggregate: bases must be [{}, {}], got {}", graph.num_sources(),
-        shape.bases * shape.head_width, describe(bases));
+  const int64_t rows = graph.halo() != nullptr ? graph.halo()->owned : graph.num_sources();
+  check(
+      bases.dim() == 2 && bases.size(0) == rows && bases.size(1) == shape.bases * shape.head_width,
+      "fused_aggregate: bases must be [{}, {}], got {}", rows, shape.bases * shape.head_width,
+      describe(bases));
   check(weights.dim() == 2 && weights.size(0) == graph.num_targets() &&
             weights.size(1) == shape.weights_per_row() && weights.scalar_type() == type,
         "fused_aggregate: weights must be [{}, {}] {}, got {}", graph.num_targets(),
@@ -80,7 +84,8 @@ struct FusedAggregateBackward : public ag::Node {
         column_sum(grad_out.data_ptr<T>(), graph.num_targets(), shape.out_width(),
                    grad_bias.data_ptr<T>());
     });
-    return {grad_bases, grad_weights, grad_bias};
+    if (graph.halo() == nullptr) return {grad_bases, grad_weights, grad_bias};
+    return {return_halo(*graph.halo(), grad_bases), grad_weights, grad_bias};
   }
 };
 
@@ -93,13 +98,20 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
   const at::Tensor bias = maybe_bias.value_or(at::Tensor());
   check_inputs(graph, shape, bases, weights, bias);
   if (!bases.is_cpu()) {
-    check(layout.num_slices() <= 1 && epilogue.empty(),
-          "fused_aggregate: other devices take row-major bases and no epilogue");
+    check(layout.num_slices() <= 1 && epilogue.empty() && graph.halo() == nullptr,
+          "fused_aggregate: other devices take whole graphs, row-major bases and no epilogue");
     return composed_aggregate(graph, shape, bases, weights, maybe_bias);
   }
-  const at::Tensor x = bases.contiguous();
+  at::Tensor x = bases.contiguous();
   const at::Tensor w = weights.contiguous();
   const at::Tensor b = bias.defined() ? bias.contiguous() : bias;
+  std::optional<HaloRows> halo;
+  if (graph.halo() != nullptr) {
+    check(layout.num_slices() <= 1, "fused_aggregate: a part of a graph takes row-major bases");
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    halo.emplace(*graph.halo(), x);
+    x = halo->rows();
+  }
   const auto node =
       make_node<FusedAggregateBackward>({bases, weights, bias}, [&](FusedAggregateBackward& n) {
         n.graph = graph;
@@ -115,9 +127,17 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
     out = empty_buffer({graph.num_targets(), shape.out_width()}, x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      fused_forward(problem<T>(graph, shape, layout, x, w), b.defined() ? b.data_ptr<T>() : nullptr,
-                    out.data_ptr<T>(),
-                    borrow<T>(epilogue, out.size(0), out.size(1), node != nullptr));
+      const auto rows = [&](int64_t begin, int64_t end) {
+        fused_forward(problem<T>(graph, shape, layout, x, w),
+                      b.defined() ? b.data_ptr<T>() : nullptr, out.data_ptr<T>(),
+                      borrow<T>(epilogue, out.size(0), out.size(1), node != nullptr), {begin, end});
+      };
+      const int64_t interior = halo ? graph.halo()->interior : 0;
+      if (halo) {  // rows that need nobody else's, while the others' are on their way
+        rows(0, interior);
+        halo->wait();
+      }
+      rows(interior, graph.num_targets());
     });
   }
   if (node) ag::set_history(out, node);

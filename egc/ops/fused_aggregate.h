@@ -11,6 +11,8 @@
 
 namespace egc::ops {
 
+// Of a part of a graph, bases are its own rows; those of others are exchanged (halo_exchange.h).
+//
 // bases: [num_sources, B*L], float32 or float64, its memory in `layout` (slice_layout.h; row-major
 // is one slice).   weights: [N, H*A*B], ordered (h, a, b).   bias: [H*L].   Result: [N, H*L].
 // Differentiable in bases, weights and bias. Saves its inputs and nothing else.

@@ -151,7 +151,8 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
   const auto stream = data.in_order(part, batch);
   stream->begin(0, 0);
   for (int64_t k = 0; const auto tensors = stream->next(); ++k) {
-    if (group != nullptr && k % group->size() != group->rank()) continue;
+    const bool mine = data.is_part() || group == nullptr || k % group->size() == group->rank();
+    if (!mine) continue;
     const at::Tensor output = network.forward(tensors->input);
     predictions.add(output, *tensors);
     if (loss == nullptr) continue;

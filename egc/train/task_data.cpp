@@ -52,6 +52,14 @@ class WholeGraph : public BatchStream {
   bool done_ = true;
 };
 
+// The dataset's own memory, which nobody writes; the array keeps it alive.
+at::Tensor borrow(const data::Matrix<float>& m) {
+  const auto values = m.values;
+  return at::from_blob(
+      const_cast<float*>(values.span().data()), {m.rows(), m.columns}, [values](void*) {},
+      at::kFloat);
+}
+
 models::ModelInput hetero_input(const data::Dataset& d) {
   models::ModelInput input;
   input.hetero = data::training_hetero_graph(d);
@@ -60,11 +68,7 @@ models::ModelInput hetero_input(const data::Dataset& d) {
           d.info.name);
     input.hetero_x.emplace_back();
     if (x.empty()) continue;
-    // The dataset's own memory, which nobody writes; the array keeps it alive.
-    const auto values = x.floats.values;
-    input.hetero_x.back() = at::from_blob(
-        const_cast<float*>(values.span().data()), {x.rows(), x.columns()}, [values](void*) {},
-        at::kFloat);
+    input.hetero_x.back() = borrow(x.floats);
   }
   return input;
 }
@@ -83,11 +87,20 @@ std::shared_ptr<const data::GraphStore> store_of(const data::Dataset& dataset,
   return std::make_shared<data::GraphStore>(dataset, data::EdgeRules::of(dataset), vocabulary);
 }
 
-data::Split with_valid(const data::Dataset& dataset, const std::string& name) {
-  const data::Split& split = dataset.split(name);
-  constexpr double kFraction = 0.1;
-  constexpr uint64_t kSeed = 0;  // of the dataset, not of a run
-  return split.valid.empty() ? data::cut_valid(split, kFraction, kSeed) : split;
+models::ModelInput part_input(const data::DatasetPart& part) {
+  const data::Features& x = part.dataset.node_features;
+  models::ModelInput input;
+  input.graph = part.graph;
+  if (!x.floats.empty()) {
+    input.x = borrow(x.floats);
+  } else if (!x.categories.empty()) {
+    const auto values = x.categories.values.span();
+    input.x = at::empty({x.rows(), x.columns()}, at::kLong);
+    std::copy(values.begin(), values.end(), input.x.data_ptr<int64_t>());
+  } else {
+    input.x = at::ones({part.graph.num_targets(), 1});
+  }
+  return input;
 }
 
 }  // namespace
@@ -103,23 +116,25 @@ struct TaskData::Content {
   data::Split split;
   data::TargetVocabulary vocabulary;
   std::shared_ptr<const data::GraphStore> store;  // of many graphs, or
-  models::ModelInput whole;                       // one
+  models::ModelInput whole;                       // one, or a part of it
+  bool is_part = false;
 };
 
 TaskData::TaskData(const data::Dataset& dataset, const std::string& split, int64_t words,
                    int64_t length)
-    : TaskData(dataset, split,
-               dataset.info.task == Task::kGraphSequence
-                   ? data::TargetVocabulary(dataset.labels.tokens,
-                                            with_valid(dataset, split).train.span(), words, length)
-                   : data::TargetVocabulary()) {}
+    : TaskData(
+          dataset, split,
+          dataset.info.task == Task::kGraphSequence
+              ? data::TargetVocabulary(dataset.labels.tokens,
+                                       data::with_valid(dataset, split).train.span(), words, length)
+              : data::TargetVocabulary()) {}
 
 TaskData::TaskData(const data::Dataset& dataset, const std::string& split,
                    data::TargetVocabulary vocabulary)
     : content_(std::make_unique<Content>()) {
   Content& c = *content_;
   c.dataset = dataset;
-  c.split = with_valid(dataset, split);
+  c.split = data::with_valid(dataset, split);
   c.vocabulary = std::move(vocabulary);
   if (is_one_graph(dataset))
     c.whole = whole_input(dataset);
@@ -127,11 +142,21 @@ TaskData::TaskData(const data::Dataset& dataset, const std::string& split,
     c.store = store_of(dataset, c.vocabulary);
 }
 
+TaskData::TaskData(const data::DatasetPart& part, const std::string& split)
+    : content_(std::make_unique<Content>()) {
+  content_->dataset = part.dataset;
+  content_->split = part.dataset.split(split);  // a part may well be without valid nodes
+  content_->whole = part_input(part);
+  content_->is_part = true;
+}
+
 TaskData::~TaskData() = default;
 TaskData::TaskData(TaskData&&) noexcept = default;
 
 const data::Dataset& TaskData::dataset() const { return content_->dataset; }
 const data::TargetVocabulary& TaskData::vocabulary() const { return content_->vocabulary; }
+
+bool TaskData::is_part() const { return content_->is_part; }
 
 std::span<const int64_t> TaskData::ids(Part part) const {
   const data::Split& split = content_->split;
@@ -160,7 +185,7 @@ double TaskData::mean_log_degree() const {
 std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64_t seed,
                                                 int64_t share, int64_t shares) const {
   if (!content_->store) {
-    check(shares == 1, "{}: one large graph cannot be trained by several processes",
+    check(shares == 1 || is_part(), "{}: processes that share one large graph need parts of it",
           content_->dataset.info.name);
     return in_order(part, batch);
   }

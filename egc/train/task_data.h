@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "egc/data/dataset.h"
+#include "egc/data/dataset_part.h"
 #include "egc/data/target_vocabulary.h"
 #include "egc/train/batch_tensors.h"
 
@@ -35,18 +36,21 @@ class TaskData {
   // With a vocabulary that there is already.
   TaskData(const data::Dataset& dataset, const std::string& split,
            data::TargetVocabulary vocabulary);
+  // One of several processes' part of one large graph.
+  TaskData(const data::DatasetPart& part, const std::string& split);
   ~TaskData();
   TaskData(TaskData&&) noexcept;
 
   const data::Dataset& dataset() const;
   const data::TargetVocabulary& vocabulary() const;
+  bool is_part() const;
   // Graphs, or nodes where there is one graph.
   std::span<const int64_t> ids(Part part) const;
   // Mean of log(degree + 1) over the nodes that are trained on: what PNA scales by.
   double mean_log_degree() const;
 
   // Shuffled by the seed, every batch of at least two graphs: for training. Of each the part of one
-  // of `shares` processes, which one large graph cannot be cut into.
+  // of `shares` processes; of one large graph they must have parts.
   std::unique_ptr<BatchStream> shuffled(Part part, int64_t batch, uint64_t seed, int64_t share = 0,
                                         int64_t shares = 1) const;
   // In the order of the ids.

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -37,6 +38,16 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Layers that read no more of another process than the rows of their sources.
+void check_parts(const RunConfig& run) {
+  constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage"};
+  check(std::find(std::begin(kModels), std::end(kModels), run.model.model) != std::end(kModels),
+        "several processes train one large graph with {}; {} is not among them",
+        fmt::join(kModels, ", "), run.model.model);
+  check(run.train.drop_edges == 0 && run.train.drop_nodes == 0,
+        "drop_edges and drop_nodes are for one process, or for many graphs");
+}
+
 }  // namespace
 
 void check_training(const RunConfig& run, const data::DatasetInfo& info) {
@@ -55,6 +66,7 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Gro
     : data_(data), config_(config), group_(group) {
   check_config(config.train);
   check_training(config, data.dataset().info);
+  if (data.is_part()) check_parts(config);
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   check_fits(config_.model, data.dataset());

@@ -1,38 +1,13 @@
 // Batch norm over a batch that several processes share: outputs, gradients and running statistics
-// of the whole. Threads stand in for the processes.
-#include "egc/ops/batch_group.h"
-
+// of the whole.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <thread>
-
 #include "egc/ops/norm_act.h"
+#include "tests/ops/thread_group.h"
 
 namespace egc::ops {
 namespace {
-
-thread_local int my_rank = 0;
-
-class ThreadGroup : public BatchGroup {
- public:
-  explicit ThreadGroup(int size) : barrier_(size), parts_(size) { set_batch_group(this); }
-  ~ThreadGroup() override { set_batch_group(nullptr); }
-
-  int rank() const override { return my_rank; }
-  std::vector<at::Tensor> gather(const at::Tensor& mine) override {
-    parts_[my_rank] = mine;
-    barrier_.arrive_and_wait();
-    std::vector<at::Tensor> all = parts_;
-    barrier_.arrive_and_wait();
-    return all;
-  }
-
- private:
-  std::barrier<> barrier_;
-  std::vector<at::Tensor> parts_;
-};
 
 struct Result {
   at::Tensor y, grad_x, grad_weight, grad_bias, mean, var;
@@ -64,14 +39,10 @@ TEST(BatchGroup, ShareABatchNorm) {
   std::vector<Result> parts(cuts.size() - 1);
   {
     ThreadGroup group(static_cast<int>(parts.size()));
-    std::vector<std::thread> threads;
-    for (size_t k = 0; k < parts.size(); ++k)
-      threads.emplace_back([&, k] {
-        my_rank = static_cast<int>(k);
-        const auto rows = [&](const at::Tensor& t) { return t.slice(0, cuts[k], cuts[k + 1]); };
-        parts[k] = run(rows(x), rows(residual).contiguous(), rows(upstream).contiguous());
-      });
-    for (std::thread& thread : threads) thread.join();
+    group.run([&](int k) {
+      const auto rows = [&](const at::Tensor& t) { return t.slice(0, cuts[k], cuts[k + 1]); };
+      parts[k] = run(rows(x), rows(residual).contiguous(), rows(upstream).contiguous());
+    });
   }
   std::vector<at::Tensor> y, grad_x;
   at::Tensor grad_weight = at::zeros({5}, at::kDouble);

@@ -1,0 +1,45 @@
+// What one of several processes has of one large graph: its nodes with their features and labels,
+// and its rows of the graph. Parts can be kept as files, so that no machine needs the whole.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "egc/data/dataset.h"
+#include "egc/graph/partition.h"
+
+namespace egc::data {
+
+struct DatasetPart {
+  Dataset dataset;  // nodes of this part alone, splits in their numbers; edges are in the graph
+  Csr graph;        // as networks see it, with its halo
+  int64_t part = 0;
+  int64_t parts = 1;
+};
+
+// Whether a dataset is one graph with one type of nodes, which can be cut.
+bool can_be_cut(const Dataset& dataset);
+
+// graph: the dataset's, as networks see it. Splits without a valid part get one, as training would
+// cut it, before they are divided.
+DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const int32_t> part_of,
+                        int64_t parts, int64_t part);
+
+struct PartFacts {
+  int64_t nodes = 0;
+  int64_t edges = 0;
+  int64_t edges_cut = 0;      // of these, from other parts
+  int64_t rows_received = 0;  // by each layer: nodes of others that edges come from
+  int64_t rows_sent = 0;
+};
+PartFacts facts_of(const Csr& part);
+
+// A directory of parts: part-<k>.safetensors for each.
+std::vector<PartFacts> write_parts(const std::filesystem::path& dir, const Dataset& whole,
+                                   int64_t parts, PartitionMethod method);
+bool is_parts_directory(const std::filesystem::path& dir);
+// Throws kData where there is no such part, or the directory has another number of them than
+// `parts`; 0: any number.
+DatasetPart read_part(const std::filesystem::path& dir, int64_t part, int64_t parts);
+
+}  // namespace egc::data

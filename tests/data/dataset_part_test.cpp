@@ -1,0 +1,101 @@
+// Parts of one large graph, as files: what was cut, or a sentence.
+#include "egc/data/dataset_part.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "egc/core/error.h"
+#include "egc/core/text_file.h"
+#include "egc/data/cache.h"
+#include "egc/data/read_dataset.h"
+#include "egc/data/training_edges.h"
+#include "tests/data/dataset_files.h"
+
+namespace egc::data {
+namespace {
+
+class DatasetParts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    files_.make_citations();
+    whole_ = read_dataset(files_.dir(), {.cache = false});
+    write_parts(dir_, whole_, kParts, PartitionMethod::kRanges);
+  }
+  static constexpr int64_t kParts = 2;
+  const testing::DatasetFiles files_;
+  const std::filesystem::path dir_ = files_.root() / "parts";
+  Dataset whole_;
+};
+
+TEST_F(DatasetParts, AreReadAsTheyWereCut) {
+  const Csr graph = training_graph(whole_, 0, EdgeRules::of(whole_));
+  const std::vector<int32_t> part_of = partition(graph, kParts, PartitionMethod::kRanges);
+  int64_t nodes = 0;
+  int64_t labelled[3] = {};
+  for (int64_t k = 0; k < kParts; ++k) {
+    const DatasetPart cut = cut_dataset(whole_, graph, part_of, kParts, k);
+    const DatasetPart read = read_part(dir_, k, kParts);
+    EXPECT_EQ(testing::difference(read.dataset, cut.dataset), "");
+    EXPECT_EQ(dataset_checksum(read.dataset), dataset_checksum(whole_));
+    EXPECT_TRUE(std::ranges::equal(read.graph.offsets(), cut.graph.offsets()));
+    EXPECT_TRUE(std::ranges::equal(read.graph.sources(), cut.graph.sources()));
+    const Halo& a = *read.graph.halo();
+    const Halo& b = *cut.graph.halo();
+    EXPECT_EQ(a.sent, b.sent);
+    EXPECT_EQ(a.num_sent, b.num_sent);
+    EXPECT_EQ(a.num_received, b.num_received);
+    EXPECT_EQ(a.interior, b.interior);
+    EXPECT_EQ(a.degree[0], b.degree[0]);
+    EXPECT_EQ(a.degree[1], b.degree[1]);
+    nodes += read.dataset.num_nodes();
+    const Split& split = read.dataset.splits.at(0);
+    labelled[0] += split.train.size();
+    labelled[1] += split.valid.size();
+    labelled[2] += split.test.size();
+  }
+  EXPECT_EQ(nodes, whole_.num_nodes());
+  EXPECT_EQ(labelled[0], whole_.splits.at(0).train.size());
+  EXPECT_EQ(labelled[1], whole_.splits.at(0).valid.size());
+  EXPECT_EQ(labelled[2], whole_.splits.at(0).test.size());
+}
+
+TEST_F(DatasetParts, OfAnotherNumberAreRefused) {
+  EXPECT_THROW(read_part(dir_, 0, 3), Error);
+  EXPECT_THROW(read_part(dir_, 2, 3), Error);
+  EXPECT_NO_THROW(read_part(dir_, 1, 0));
+  EXPECT_THROW(write_parts(files_.root() / "none", whole_, 100000, PartitionMethod::kRanges),
+               Error);
+  EXPECT_FALSE(std::filesystem::exists(files_.root() / "none"));
+}
+
+TEST_F(DatasetParts, DamageIsNotBelieved) {
+  const std::string good = read_text_file((dir_ / "part-1.safetensors").string(), ErrorKind::kData);
+  const auto refused = [&](const std::string& bytes) {
+    std::ofstream(dir_ / "part-1.safetensors", std::ios::binary) << bytes;
+    try {
+      read_part(dir_, 1, kParts);
+      return false;
+    } catch (const Error& e) {
+      return e.kind() == ErrorKind::kData;
+    }
+  };
+  ASSERT_FALSE(refused(good));
+  for (size_t k = 0; k < good.size(); k += 7) {
+    std::string bad = good;
+    bad[k] = static_cast<char>(bad[k] ^ 0x55);
+    EXPECT_TRUE(refused(bad)) << k;
+  }
+  for (size_t k = 0; k < good.size(); k += 61) EXPECT_TRUE(refused(good.substr(0, k))) << k;
+}
+
+TEST_F(DatasetParts, OfManyGraphsThereAreNone) {
+  testing::DatasetFiles molecules;
+  molecules.make_molecules();
+  const Dataset many = read_dataset(molecules.dir(), {.cache = false});
+  EXPECT_FALSE(can_be_cut(many));
+  EXPECT_THROW(write_parts(files_.root() / "none", many, 2, PartitionMethod::kMetis), Error);
+}
+
+}  // namespace
+}  // namespace egc::data
