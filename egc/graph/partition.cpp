@@ -44,19 +44,20 @@ std::vector<int32_t> by_metis(const Csr& graph, int64_t parts) {
   Adjacency adjacency = undirected(graph);
   auto nodes = static_cast<idx_t>(graph.num_targets());
   auto wanted = static_cast<idx_t>(parts);
-  idx_t constraints = 1;
-  // Time goes with the edges, memory with the nodes: a node weighs both.
-  const auto mean = static_cast<idx_t>(adjacency.neighbours.size()) / nodes + 1;
-  std::vector<idx_t> weight(static_cast<size_t>(nodes));
-  for (size_t i = 0; i < weight.size(); ++i)
-    weight[i] = mean + adjacency.offsets[i + 1] - adjacency.offsets[i];
+  // Memory goes with the nodes, time with nodes and edges: both are balanced.
+  idx_t constraints = 2;
+  std::vector<idx_t> weights;
+  for (idx_t i = 0; i < nodes; ++i) {
+    weights.push_back(1);
+    weights.push_back(1 + adjacency.offsets[i + 1] - adjacency.offsets[i]);
+  }
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_SEED] = 0;
   idx_t cut = 0;
   std::vector<idx_t> part_of(static_cast<size_t>(nodes));
   const int result = METIS_PartGraphKway(
-      &nodes, &constraints, adjacency.offsets.data(), adjacency.neighbours.data(), weight.data(),
+      &nodes, &constraints, adjacency.offsets.data(), adjacency.neighbours.data(), weights.data(),
       nullptr, nullptr, &wanted, nullptr, nullptr, options, &cut, part_of.data());
   if (result != METIS_OK)
     fail(ErrorKind::kSystem, "partition: METIS could not cut {} nodes into {} parts (error {})",
