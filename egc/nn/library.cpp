@@ -22,6 +22,10 @@ at::Tensor egc_conv_op(const ops::GraphPtr& graph, const at::Tensor& x,
         "B = {}, got [{}], [{}] and [{}]",
         num_bases, fmt::join(x.sizes(), ", "), fmt::join(bases_weight.sizes(), ", "),
         fmt::join(comb_weight.sizes(), ", "));
+  // Tangents would be dropped without a word.
+  for (const at::Tensor& t : {x, bases_weight, comb_weight, comb_bias, bias.value_or(at::Tensor())})
+    check(!t.defined() || !t._fw_grad(/*level=*/0).defined(),
+          "egc_conv: forward-mode differentiation is not supported");
   EgcConvOptions o(x.size(1), bases_weight.size(0) / num_bases * heads);
   o.heads = heads;
   o.bases = num_bases;

@@ -375,6 +375,13 @@ class Refusals(unittest.TestCase):
         conv.double()
         self.assertEqual(conv(torch.randn(3, 4, dtype=torch.float64), ring(3)).dtype, torch.float64)
 
+    def test_forward_mode(self):
+        conv = egc.EGConv(4, 8)
+        with torch.autograd.forward_ad.dual_level():
+            x = torch.autograd.forward_ad.make_dual(torch.randn(3, 4), torch.randn(3, 4))
+            with self.assertRaisesRegex(RuntimeError, "forward-mode differentiation is not supported"):
+                conv(x, ring(3))
+
     def test_inputs(self):
         conv = egc.EGConv(4, 8)
         edge_index = ring(3)
