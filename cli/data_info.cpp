@@ -150,7 +150,8 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
     line("", fmt::format("and {} more", d.hetero.edges.size() - kShown));
   line("features",
        d.info.node_features == data::FeatureKind::kNone
-           ? "none: networks learn an embedding of every node"
+           ? (d.hetero.empty() ? "none: networks see a constant"
+                               : "none: networks learn an embedding of every node")
            : fmt::format("{} {}{}", s.features, data::feature_kinds().name_of(d.info.node_features),
                          d.info.categories.empty()
                              ? ""
