@@ -72,6 +72,7 @@ std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, co
                                         const volatile std::sig_atomic_t* stop) {
   std::optional<std::pair<std::string, data::Dataset>> loaded;
   const LoadDataset load = [&](const std::string& name) {
+    if (runs.size() == 1) return load_for_training(name, common);  // nobody else will ask
     if (!loaded || loaded->first != name) loaded.emplace(name, load_for_training(name, common));
     return loaded->second;
   };

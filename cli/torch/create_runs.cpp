@@ -79,6 +79,7 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs) {
   train::RunConfig config = resolve_config(dataset, flags);
   train::check_training(config, dataset.info);
+  if (train_place().size > 1) train::check_group_training(config, dataset);
   try {
     (void)nlohmann::json(config.dataset).dump();
   } catch (const nlohmann::json::exception&) {

@@ -27,9 +27,9 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
   unit_ = trainer.data().dataset().num_graphs() > 1 ? "graphs" : "nodes";
   if (options_.output == TrainOutput::kNothing) return;
   const auto& config = trainer.config();
-  log_info("{} on {}: {} parameters, {} {} to train on, seed {}", config.model.model,
+  log_info("{} on {}: {} parameters, {} {} {}to train on, seed {}", config.model.model,
            trainer.data().dataset().info.name, trainer.network().num_parameters(), items_, unit_,
-           config.seed);
+           trainer.data().is_part() ? "of this part " : "", config.seed);
   if (trainer.progress().epochs_done() > 0 || trainer.progress().batches > 0)
     log_info("going on after epoch {}, batch {}", trainer.progress().epochs_done(),
              trainer.progress().batches);

@@ -40,6 +40,8 @@ void log_part(const data::DatasetPart& part) {
 // Rank 0 decides who has which node.
 data::DatasetPart part_of_rank(const data::Dataset& whole, distributed::Group& group) {
   const Csr graph = data::training_graph(whole, 0, data::EdgeRules::of(whole));
+  check(group.size() <= graph.num_targets(), "{}: {} processes cannot share {} nodes",
+        whole.info.name, group.size(), graph.num_targets());
   at::Tensor part_of = at::zeros({graph.num_targets()}, at::kInt);
   if (group.rank() == 0) {
     const std::vector<int32_t> chosen = partition(graph, group.size(), PartitionMethod::kMetis);
@@ -56,19 +58,26 @@ data::DatasetPart part_of_rank(const data::Dataset& whole, distributed::Group& g
 train::TaskData load_task(const train::RunConfig& config, const LoadDataset& load,
                           distributed::Group* group) {
   const std::string& name = config.dataset;
+  const auto check_same = [&](const data::Dataset& dataset) {
+    check_data(config.dataset_checksum == data::dataset_checksum(dataset),
+               "{}: the dataset has changed since the run began", name);
+  };
   const auto of_part = [&](const data::DatasetPart& part) {
+    for (const std::string& cut : group->gather(part.cut))
+      check_data(cut == part.cut, "{}: the parts of the processes come from different cuts", name);
     log_part(part);
     return train::TaskData(part, config.train.split);
   };
   if (data::is_parts_directory(name)) {
     check(group != nullptr, "{} is cut into parts: as many processes train on it (egc launch)",
           name);
-    return of_part(data::read_part(name, group->rank(), group->size()));
+    const data::DatasetPart part = data::read_part(name, group->rank(), group->size());
+    check_same(part.dataset);
+    return of_part(part);
   }
   const data::Dataset dataset = load(name);
+  check_same(dataset);
   if (group != nullptr && data::can_be_cut(dataset)) return of_part(part_of_rank(dataset, *group));
-  check(group == nullptr || dataset.hetero.empty(),
-        "{}: a graph with several types of nodes is trained by one process", name);
   return train::TaskData(dataset, config.train.split,
                          config.model.outputs - data::TargetVocabulary::kSpecialWords,
                          config.model.sequence_length);
@@ -94,8 +103,6 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
   const train::RunConfig config = train::parse_run_config(text, directory + "/config.json");
   const train::TaskData data = load_task(config, load, group.get());
   const data::Dataset& dataset = data.dataset();
-  check_data(config.dataset_checksum == data::dataset_checksum(dataset),
-             "{}: the dataset {} has changed since the run began", directory, config.dataset);
   TrainDisplay display(options);
   const SharedBatches shared(group.get());
   const train::RunResult r =

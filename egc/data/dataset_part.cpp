@@ -1,6 +1,9 @@
 #include "egc/data/dataset_part.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -40,7 +43,7 @@ Array<int64_t> renumbered(std::span<const int64_t> ids, std::span<const int64_t>
   return out;
 }
 
-// The arrays of a part beside its dataset. `part` may be const or not.
+// The arrays of a part beside its dataset.
 struct PartArrays {
   Array<int64_t> offsets;
   Array<int32_t> sources;
@@ -98,7 +101,8 @@ void check_part(const DatasetPart& p) {
   const auto parts = static_cast<size_t>(p.parts);
   check_data(p.part >= 0 && p.part < p.parts && h.owned == nodes && h.interior >= 0 &&
                  h.interior <= nodes && h.num_sent.size() == parts &&
-                 h.num_received.size() == parts && sum(h.num_sent) == std::ssize(h.sent) &&
+                 h.num_received.size() == parts && h.num_sent[p.part] == 0 &&
+                 h.num_received[p.part] == 0 && sum(h.num_sent) == std::ssize(h.sent) &&
                  sum(h.num_received) == p.graph.num_sources() - nodes &&
                  std::ssize(h.degree[0]) == p.graph.num_sources() &&
                  std::ssize(h.degree[1]) == p.graph.num_sources(),
@@ -110,19 +114,24 @@ void check_part(const DatasetPart& p) {
   for (int64_t i = 0; i < h.interior; ++i)
     for (int64_t e = p.graph.offsets()[i]; e < p.graph.offsets()[i + 1]; ++e)
       check_data(p.graph.sources()[e] < nodes, "row {} is not within the part", i);
+  for (const auto& degrees : h.degree)
+    for (const double degree : degrees) check_data(std::isfinite(degree), "a degree is {}", degree);
   const Dataset& d = p.dataset;
+  check_data(can_be_cut(d), "it is no part of one graph with one type of nodes");
   check_data(d.num_graphs() == 1 && d.num_nodes() == nodes && d.hetero.empty() &&
                  d.labels.classes.size() == nodes &&
                  (d.node_features.empty() || d.node_features.rows() == nodes),
              "its graph has {} nodes, its arrays others", nodes);
   for (const int32_t c : d.labels.classes)
     check_data(c >= -1 && c < d.info.num_classes, "a class is {} of {}", c, d.info.num_classes);
-  check_data(d.node_features.categories.columns == std::ssize(d.info.categories) ||
-                 d.node_features.categories.empty(),
+  const Matrix<int32_t>& categories = d.node_features.categories;
+  check_data(categories.columns == std::ssize(d.info.categories) &&
+                 (categories.columns == 0 || d.node_features.floats.empty()) &&
+                 categories.rows() == (categories.columns > 0 ? nodes : 0),
              "it has other categorical features than it says");
-  for (int64_t k = 0; k < d.node_features.categories.values.size(); ++k) {
-    const int32_t value = d.node_features.categories.values[k];
-    const int64_t column = k % d.node_features.categories.columns;
+  for (int64_t k = 0; k < categories.values.size(); ++k) {
+    const int32_t value = categories.values[k];
+    const int64_t column = k % categories.columns;
     check_data(value >= 0 && value < d.info.categories[column], "category {} of column {}", value,
                column);
   }
@@ -142,6 +151,7 @@ DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const 
   DatasetPart out;
   out.part = part;
   out.parts = parts;
+  out.cut = fmt::format("{:016x}", XXH3_64bits(part_of.data(), part_of.size_bytes()));
   out.graph = std::move(cut.graph);
   Dataset& d = out.dataset;
   d.info = whole.info;
@@ -188,7 +198,10 @@ std::vector<PartFacts> write_parts(const fs::path& dir, const Dataset& whole, in
       visit_arrays(part.dataset, store);
       visit_part(arrays, store);
       const std::string structure = structure_of(part.dataset);
-      const json place = {{"part", k}, {"parts", parts}, {"interior", part.graph.halo()->interior}};
+      const json place = {{"part", k},
+                          {"parts", parts},
+                          {"cut", part.cut},
+                          {"interior", part.graph.halo()->interior}};
       write_safetensors(
           part_file(to, k), store.tensors,
           {{"egc_dataset_part", kVersion},
@@ -228,6 +241,7 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
     DatasetPart out;
     out.part = place.at("part").get<int64_t>();
     out.parts = place.at("parts").get<int64_t>();
+    out.cut = place.at("cut").get<std::string>();
     check_data(out.part == part && (parts == 0 || out.parts == parts),
                "it is part {} of {}, needed is {} of {}", out.part, out.parts, part, parts);
     out.dataset = with_structure(value("structure"), path.string());

@@ -15,6 +15,7 @@ struct DatasetPart {
   Csr graph;        // as networks see it, with its halo
   int64_t part = 0;
   int64_t parts = 1;
+  std::string cut;  // the same for all parts that fit together
 };
 
 // Whether a dataset is one graph with one type of nodes, which can be cut.

@@ -19,10 +19,10 @@ struct Adjacency {
 
 Adjacency undirected(const Csr& graph) {
   const Csr& back = graph.transposed();
-  const int64_t most = 2 * graph.num_edges();
+  const int64_t most = 2 * graph.num_edges() + graph.num_targets();  // the weights' sum, too
   check(most <= std::numeric_limits<idx_t>::max(),
-        "partition: METIS holds at most {} edges in both directions, got {}; the method \"ranges\" "
-        "has no such limit",
+        "partition: METIS holds at most {} edges in both directions, got {}; \"egc data partition "
+        "--method ranges\" has no such limit",
         std::numeric_limits<idx_t>::max(), most);
   Adjacency out;
   std::vector<int32_t> near;
@@ -71,11 +71,19 @@ std::vector<int32_t> by_ranges(int64_t nodes, int64_t parts) {
   return part_of;
 }
 
-// METIS may leave a part of a tiny graph empty; no process can do without nodes.
-bool all_have_nodes(std::span<const int32_t> part_of, int64_t parts) {
-  std::vector<bool> seen(static_cast<size_t>(parts));
-  for (const int32_t p : part_of) seen[p] = true;
-  return std::find(seen.begin(), seen.end(), false) == seen.end();
+// METIS may leave a part of a small graph empty; no process can do without nodes. Those that have
+// none get one of the largest's.
+void fill_empty_parts(std::vector<int32_t>& part_of, int64_t parts) {
+  std::vector<int64_t> size(static_cast<size_t>(parts));
+  for (const int32_t p : part_of) ++size[p];
+  for (int32_t empty = 0; empty < parts; ++empty) {
+    if (size[empty] > 0) continue;
+    const auto largest =
+        static_cast<int32_t>(std::max_element(size.begin(), size.end()) - size.begin());
+    *std::find(part_of.begin(), part_of.end(), largest) = empty;
+    --size[largest];
+    ++size[empty];
+  }
 }
 
 void sort_unique(std::vector<int64_t>& ids) {
@@ -121,17 +129,10 @@ std::vector<int32_t> partition(const Csr& graph, int64_t parts, PartitionMethod 
         nodes, parts);
   if (method == PartitionMethod::kMetis && parts > 1) {
     std::vector<int32_t> part_of = by_metis(graph, parts);
-    if (all_have_nodes(part_of, parts)) return part_of;
+    fill_empty_parts(part_of, parts);
+    return part_of;
   }
   return by_ranges(nodes, parts);
-}
-
-int64_t edge_cut(const Csr& graph, std::span<const int32_t> part_of) {
-  int64_t cut = 0;
-  for (int64_t i = 0; i < graph.num_targets(); ++i)
-    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
-      cut += part_of[i] != part_of[graph.sources()[e]] ? 1 : 0;
-  return cut;
 }
 
 GraphPart cut_part(const Csr& whole, std::span<const int32_t> part_of, int64_t parts,

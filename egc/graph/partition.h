@@ -19,13 +19,10 @@ const NamedTable<PartitionMethod>& partition_methods();
 // The part of every node of a square graph; the same graph gives the same parts. No part is empty.
 std::vector<int32_t> partition(const Csr& graph, int64_t parts, PartitionMethod method);
 
-// Edges whose ends are in different parts.
-int64_t edge_cut(const Csr& graph, std::span<const int32_t> part_of);
-
 // One part of a graph.
 struct GraphPart {
   std::vector<int64_t> nodes;  // its nodes in the whole graph; row k is nodes[k]
-  Csr graph;                   // with a halo, where there are several parts
+  Csr graph;                   // with its halo
 };
 GraphPart cut_part(const Csr& whole, std::span<const int32_t> part_of, int64_t parts, int64_t part);
 

@@ -38,16 +38,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Layers that read no more of another process than the rows of their sources.
-void check_parts(const RunConfig& run) {
-  constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage"};
-  check(std::find(std::begin(kModels), std::end(kModels), run.model.model) != std::end(kModels),
-        "several processes train one large graph with {}; {} is not among them",
-        fmt::join(kModels, ", "), run.model.model);
-  check(run.train.drop_edges == 0 && run.train.drop_nodes == 0,
-        "drop_edges and drop_nodes are for one process, or for many graphs");
-}
-
 }  // namespace
 
 void check_training(const RunConfig& run, const data::DatasetInfo& info) {
@@ -62,11 +52,24 @@ void check_training(const RunConfig& run, const data::DatasetInfo& info) {
         "aggregator_sparsity is for networks of EGC layers, got {}", run.model.model);
 }
 
+void check_group_training(const RunConfig& run, const data::Dataset& dataset) {
+  check(dataset.hetero.empty(), "{}: a graph with several types of nodes is trained by one process",
+        dataset.info.name);
+  if (!dataset.splits_nodes()) return;
+  // Layers that read no more of another process than the rows of their sources.
+  constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage"};
+  check(std::find(std::begin(kModels), std::end(kModels), run.model.model) != std::end(kModels),
+        "several processes train one large graph with {}; {} is not among them",
+        fmt::join(kModels, ", "), run.model.model);
+  check(run.train.drop_edges == 0 && run.train.drop_nodes == 0,
+        "drop_edges and drop_nodes are for one process, or for many graphs");
+}
+
 Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Group* group)
     : data_(data), config_(config), group_(group) {
   check_config(config.train);
   check_training(config, data.dataset().info);
-  if (data.is_part()) check_parts(config);
+  if (group != nullptr) check_group_training(config, data.dataset());
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   check_fits(config_.model, data.dataset());

@@ -22,6 +22,9 @@ namespace egc::train {
 // and penalties are for such a network.
 void check_training(const RunConfig& config, const data::DatasetInfo& info);
 
+// Throws kUsage unless a group of processes can train such a network on the dataset.
+void check_group_training(const RunConfig& config, const data::Dataset& dataset);
+
 class Trainer {
  public:
   // `data` and `group` must outlive it. Throws kUsage unless network and dataset fit. With a group

@@ -22,6 +22,15 @@ Csr groups(int64_t count, int64_t size) {
   return Csr::from_edges(count * size, source, target);
 }
 
+// Edges whose ends are in different parts.
+int64_t edge_cut(const Csr& graph, const std::vector<int32_t>& part_of) {
+  int64_t cut = 0;
+  for (int64_t i = 0; i < graph.num_targets(); ++i)
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
+      cut += part_of[i] != part_of[graph.sources()[e]] ? 1 : 0;
+  return cut;
+}
+
 TEST(Partition, MetisFindsTheGroups) {
   const Csr graph = groups(4, 20);
   EXPECT_EQ(edge_cut(graph, partition(graph, 4, PartitionMethod::kMetis)), 0);
