@@ -141,7 +141,9 @@ void check_part(const DatasetPart& p) {
 
 }  // namespace
 
-bool can_be_cut(const Dataset& d) { return d.hetero.empty() && d.splits_nodes(); }
+bool can_be_cut(const Dataset& d) {
+  return d.info.task == Task::kNodeClassification && d.hetero.empty() && d.splits_nodes();
+}
 
 DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const int32_t> part_of,
                         int64_t parts, int64_t part) {

@@ -6,8 +6,10 @@
 #include <fstream>
 
 #include "egc/core/error.h"
+#include "egc/core/rng.h"
 #include "egc/core/text_file.h"
 #include "egc/data/cache.h"
+#include "egc/data/dataset_tensors.h"
 #include "egc/data/read_dataset.h"
 #include "egc/data/training_edges.h"
 #include "tests/data/dataset_files.h"
@@ -87,6 +89,71 @@ TEST_F(DatasetParts, DamageIsNotBelieved) {
     EXPECT_TRUE(refused(bad)) << k;
   }
   for (size_t k = 0; k < good.size(); k += 61) EXPECT_TRUE(refused(good.substr(0, k))) << k;
+}
+
+// Whoever can write a file can write its checksum: what is read must make sense by itself.
+TEST_F(DatasetParts, LiesWithAGoodChecksumAreFound) {
+  const std::filesystem::path path = dir_ / "part-1.safetensors";
+  std::map<std::string, std::vector<std::byte>> bytes;
+  std::map<std::string, TensorView> tensors;
+  std::map<std::string, std::string> metadata;
+  {
+    const SafetensorsFile file(path);
+    metadata = file.metadata();
+    tensors = file.tensors();
+    for (auto& [name, tensor] : tensors) {
+      bytes[name].assign(tensor.data.begin(), tensor.data.end());
+      tensor.data = bytes[name];
+    }
+  }
+  const auto read_with = [&](std::map<std::string, std::string> lies) {
+    lies.insert(metadata.begin(), metadata.end());
+    lies["checksum"] = checksum(tensors, lies["structure"] + lies["place"] + lies["whole"]);
+    write_safetensors(path, tensors, lies, Sync::kNo);
+    return read_part(dir_, 1, kParts);
+  };
+  ASSERT_NO_THROW(read_with({}));
+
+  int refused = 0;
+  Rng rng(9);
+  const auto expect_sense = [&](const std::map<std::string, std::string>& lies) {
+    try {
+      const DatasetPart part = read_with(lies);
+      const Halo& h = *part.graph.halo();
+      EXPECT_EQ(h.owned, part.dataset.num_nodes());
+      EXPECT_EQ(h.owned, part.dataset.labels.classes.size());
+      for (const int64_t row : h.sent) EXPECT_TRUE(row >= 0 && row < h.owned);
+      for (const int32_t c : part.dataset.labels.classes)
+        EXPECT_TRUE(c >= -1 && c < part.dataset.info.num_classes);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kData) << e.what();
+      ++refused;
+    }
+  };
+  for (int k = 0; k < 400; ++k) {
+    auto it = bytes.begin();
+    std::advance(it, rng.below(static_cast<uint32_t>(bytes.size())));
+    if (it->second.empty()) continue;
+    std::byte& changed = it->second[rng.below(static_cast<uint32_t>(it->second.size()))];
+    const std::byte before = changed;
+    changed = static_cast<std::byte>(rng.below(256));
+    expect_sense({});
+    changed = before;
+  }
+  EXPECT_GT(refused, 50);
+  refused = 0;
+  const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return at == std::string::npos ? text : text.replace(at, from.size(), to);
+  };
+  for (const char* task : {"node-classification-hetero", "graph-regression", "graph-sequence"})
+    expect_sense({{"structure", replaced(metadata["structure"], "node-classification", task)}});
+  for (const char* lie : {"{}", "[]", "{\"part\": 1, \"parts\": 2}",
+                          "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": -1}",
+                          "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": 99999}"})
+    expect_sense({{"place", lie}});
+  EXPECT_EQ(refused, 8);
 }
 
 TEST_F(DatasetParts, OfManyGraphsThereAreNone) {
