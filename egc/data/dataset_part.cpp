@@ -178,9 +178,9 @@ DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const 
 
 PartFacts facts_of(const Csr& part) {
   const int64_t owned = part.num_targets();
-  PartFacts out{owned, part.num_edges(), 0, part.num_sources() - owned, 0};
+  PartFacts out{owned, part.num_edges(), 0, part.num_sources() - owned,
+                std::ssize(part.halo()->sent)};
   for (const int32_t source : part.sources()) out.edges_cut += source >= owned ? 1 : 0;
-  if (part.halo() != nullptr) out.rows_sent = std::ssize(part.halo()->sent);
   return out;
 }
 
@@ -190,10 +190,12 @@ std::vector<PartFacts> write_parts(const fs::path& dir, const Dataset& whole, in
         whole.info.name);
   const Csr graph = training_graph(whole, 0, EdgeRules::of(whole));
   const std::vector<int32_t> part_of = partition(graph, parts, method);
+  Dataset known = whole;  // which shares everything, with a checksum that is taken once
+  known.checksum_of_whole = dataset_checksum(whole);
   std::vector<PartFacts> facts;
   create_directory_whole(dir, [&](const fs::path& to) {
     for (int64_t k = 0; k < parts; ++k) {
-      const DatasetPart part = cut_dataset(whole, graph, part_of, parts, k);
+      const DatasetPart part = cut_dataset(known, graph, part_of, parts, k);
       facts.push_back(facts_of(part.graph));
       const PartArrays arrays = arrays_of(part.graph);
       StoreTensors store;

@@ -117,7 +117,6 @@ struct TaskData::Content {
   data::TargetVocabulary vocabulary;
   std::shared_ptr<const data::GraphStore> store;  // of many graphs, or
   models::ModelInput whole;                       // one, or a part of it
-  bool is_part = false;
 };
 
 TaskData::TaskData(const data::Dataset& dataset, const std::string& split, int64_t words,
@@ -147,7 +146,6 @@ TaskData::TaskData(const data::DatasetPart& part, const std::string& split)
   content_->dataset = part.dataset;
   content_->split = part.dataset.split(split);  // a part may well be without valid nodes
   content_->whole = part_input(part);
-  content_->is_part = true;
 }
 
 TaskData::~TaskData() = default;
@@ -156,7 +154,7 @@ TaskData::TaskData(TaskData&&) noexcept = default;
 const data::Dataset& TaskData::dataset() const { return content_->dataset; }
 const data::TargetVocabulary& TaskData::vocabulary() const { return content_->vocabulary; }
 
-bool TaskData::is_part() const { return content_->is_part; }
+bool TaskData::is_part() const { return content_->whole.graph.halo() != nullptr; }
 
 std::span<const int64_t> TaskData::ids(Part part) const {
   const data::Split& split = content_->split;
