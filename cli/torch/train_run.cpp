@@ -10,7 +10,6 @@
 #include "egc/core/log.h"
 #include "egc/core/text_file.h"
 #include "egc/data/cache.h"
-#include "egc/data/training_edges.h"
 #include "egc/distributed/group.h"
 #include "egc/train/run.h"
 
@@ -32,24 +31,25 @@ class SharedBatches {
 };
 
 void log_part(const data::DatasetPart& part) {
-  const data::PartFacts f = data::facts_of(part.graph);
+  const data::PartFacts f = data::facts_of(part.share.graph);
   log_info("part {} of {}: {} nodes, {} edges, {} rows of others, {} rows for others", part.part,
            part.parts, f.nodes, f.edges, f.rows_received, f.rows_sent);
 }
 
 // Rank 0 decides who has which node.
 data::DatasetPart part_of_rank(const data::Dataset& whole, distributed::Group& group) {
-  const Csr graph = data::training_graph(whole, 0, data::EdgeRules::of(whole));
-  check(group.size() <= graph.num_targets(), "{}: {} processes cannot share {} nodes",
-        whole.info.name, group.size(), graph.num_targets());
-  at::Tensor part_of = at::zeros({graph.num_targets()}, at::kInt);
+  const data::WholeGraph graph(whole);
+  const int64_t nodes = whole.num_nodes();
+  check(group.size() <= nodes, "{}: {} processes cannot share {} nodes", whole.info.name,
+        group.size(), nodes);
+  at::Tensor part_of = at::zeros({nodes}, at::kInt);
   if (group.rank() == 0) {
-    const std::vector<int32_t> chosen = partition(graph, group.size(), PartitionMethod::kMetis);
+    const std::vector<int32_t> chosen =
+        partition(graph.schema, graph.graph, group.size(), PartitionMethod::kMetis);
     std::copy(chosen.begin(), chosen.end(), part_of.data_ptr<int32_t>());
   }
   group.from_first(part_of);
-  return data::cut_dataset(whole, graph,
-                           {part_of.data_ptr<int32_t>(), static_cast<size_t>(part_of.numel())},
+  return data::cut_dataset(whole, graph, {part_of.data_ptr<int32_t>(), static_cast<size_t>(nodes)},
                            group.size(), group.rank());
 }
 

@@ -20,7 +20,7 @@ struct Features {
   Matrix<int32_t> categories;  // every value below that column's number of categories
 
   bool empty() const { return floats.empty() && categories.empty(); }
-  int64_t columns() const { return floats.empty() ? categories.columns : floats.columns; }
+  int64_t columns() const { return floats.columns > 0 ? floats.columns : categories.columns; }
   int64_t rows() const { return floats.empty() ? categories.rows() : floats.rows(); }
   FeatureKind kind() const {
     if (!floats.empty()) return FeatureKind::kFloat;
@@ -68,7 +68,15 @@ struct HeteroParts {
   std::vector<Features> features;      // of each node type; empty: learned embeddings
   int64_t target_type = 0;             // the type that has labels
 
+  // Of a part (dataset_part.h), where num_nodes are its own: those of the whole.
+  std::vector<int64_t> nodes_of_whole;
+
   bool empty() const { return schema.node_types.empty(); }
+  // Learned embeddings of a type; 0 where it has features, of which a part may have no rows.
+  int64_t num_embeddings(size_t type) const {
+    if (features[type].columns() > 0) return 0;
+    return (nodes_of_whole.empty() ? num_nodes : nodes_of_whole)[type];
+  }
 };
 
 // One graph of a dataset.

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kVersion = "1";
+constexpr const char* kVersion = "2";
 
 template <class T>
 Matrix<T> rows_of(const Matrix<T>& m, std::span<const int64_t> rows) {
@@ -43,8 +43,8 @@ Array<int64_t> renumbered(std::span<const int64_t> ids, std::span<const int64_t>
   return out;
 }
 
-// The arrays of a part beside its dataset.
-struct PartArrays {
+// The arrays of one relation of a part.
+struct RelationArrays {
   Array<int64_t> offsets;
   Array<int32_t> sources;
   Array<float> weights;
@@ -52,16 +52,28 @@ struct PartArrays {
   Array<double> degree, degree_with_loops;
 };
 
+// And all of a part beside its dataset.
+struct ShareArrays {
+  std::vector<Array<int64_t>> nodes;
+  std::vector<RelationArrays> relations;
+};
+
 template <class Arrays, class F>
-void visit_part(Arrays& a, F&& f) {
-  f("part.offsets", a.offsets);
-  f("part.sources", a.sources);
-  f("part.weights", a.weights);
-  f("part.sent", a.sent);
-  f("part.num_sent", a.num_sent);
-  f("part.num_received", a.num_received);
-  f("part.degree", a.degree);
-  f("part.degree_with_loops", a.degree_with_loops);
+void visit_share(Arrays& arrays, F&& f) {
+  for (size_t t = 0; t < arrays.nodes.size(); ++t)
+    f(fmt::format("part.nodes.{}", t), arrays.nodes[t]);
+  for (size_t r = 0; r < arrays.relations.size(); ++r) {
+    auto& a = arrays.relations[r];
+    const std::string name = fmt::format("part.relations.{}.", r);
+    f(name + "offsets", a.offsets);
+    f(name + "sources", a.sources);
+    f(name + "weights", a.weights);
+    f(name + "sent", a.sent);
+    f(name + "num_sent", a.num_sent);
+    f(name + "num_received", a.num_received);
+    f(name + "degree", a.degree);
+    f(name + "degree_with_loops", a.degree_with_loops);
+  }
 }
 
 template <class T>
@@ -69,16 +81,43 @@ std::vector<T> copied(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-PartArrays arrays_of(const Csr& graph) {
-  const Halo& h = *graph.halo();
-  return {copied(graph.offsets()),
-          copied(graph.sources()),
-          copied(graph.weights()),
-          h.sent,
-          h.num_sent,
-          h.num_received,
-          h.degree[0],
-          h.degree[1]};
+ShareArrays arrays_of(const GraphPart& share) {
+  ShareArrays out;
+  for (const auto& nodes : share.nodes) out.nodes.emplace_back(nodes);
+  for (const Csr& graph : share.graph.relations) {
+    const Halo& h = *graph.halo();
+    out.relations.push_back({copied(graph.offsets()), copied(graph.sources()),
+                             copied(graph.weights()), h.sent, h.num_sent, h.num_received,
+                             h.degree[0], h.degree[1]});
+  }
+  return out;
+}
+
+GraphPart share_of(const HeteroSchema& schema, const ShareArrays& arrays,
+                   const std::vector<int64_t>& interior) {
+  check_data(interior.size() == arrays.relations.size(), "its numbers do not agree");
+  GraphPart out;
+  for (const auto& nodes : arrays.nodes) {
+    out.graph.num_nodes.push_back(nodes.size());
+    out.nodes.push_back(copied(nodes.span()));
+  }
+  for (size_t r = 0; r < arrays.relations.size(); ++r) {
+    const RelationArrays& a = arrays.relations[r];
+    auto halo = std::make_shared<Halo>();
+    halo->owned = arrays.nodes[schema.relations[r].source].size();
+    halo->interior = interior[r];
+    halo->rows_are_sources = schema.relations[r].source == schema.relations[r].target;
+    halo->sent = copied(a.sent.span());
+    halo->num_sent = copied(a.num_sent.span());
+    halo->num_received = copied(a.num_received.span());
+    halo->degree[0] = copied(a.degree.span());
+    halo->degree[1] = copied(a.degree_with_loops.span());
+    out.graph.relations.emplace_back(a.offsets.size() - 1, a.degree.size(),
+                                     copied(a.offsets.span()), copied(a.sources.span()),
+                                     copied(a.weights.span()), std::move(halo));
+  }
+  check_hetero_graph(schema, out.graph);
+  return out;
 }
 
 fs::path part_file(const fs::path& dir, int64_t part) {
@@ -94,36 +133,36 @@ int64_t sum(std::span<const int64_t> values) {
   return out;
 }
 
-// What the checks of a graph and of a dataset do not know.
-void check_part(const DatasetPart& p) {
-  const Halo& h = *p.graph.halo();
-  const int64_t nodes = p.graph.num_targets();
-  const auto parts = static_cast<size_t>(p.parts);
-  check_data(p.part >= 0 && p.part < p.parts && h.owned == nodes && h.interior >= 0 &&
-                 h.interior <= nodes && h.num_sent.size() == parts &&
-                 h.num_received.size() == parts && h.num_sent[p.part] == 0 &&
-                 h.num_received[p.part] == 0 && sum(h.num_sent) == std::ssize(h.sent) &&
-                 sum(h.num_received) == p.graph.num_sources() - nodes &&
-                 std::ssize(h.degree[0]) == p.graph.num_sources() &&
-                 std::ssize(h.degree[1]) == p.graph.num_sources(),
-             "its numbers do not agree");
-  const auto in_range = [](std::span<const int64_t> ids, int64_t end) {
-    for (const int64_t id : ids) check_data(id >= 0 && id < end, "a node has the number {}", id);
-  };
-  in_range(h.sent, nodes);
+void check_ids(std::span<const int64_t> ids, int64_t end) {
+  for (const int64_t id : ids) check_data(id >= 0 && id < end, "a node has the number {}", id);
+}
+
+// What the checks of a graph do not know.
+void check_relation(const Csr& graph, int64_t part, int64_t parts) {
+  const Halo& h = *graph.halo();
+  const auto count = static_cast<size_t>(parts);
+  const int64_t looped = h.rows_are_sources ? graph.num_sources() : 0;
+  check_data(
+      part >= 0 && part < parts && h.interior >= 0 && h.interior <= graph.num_targets() &&
+          h.num_sent.size() == count && h.num_received.size() == count && h.num_sent[part] == 0 &&
+          h.num_received[part] == 0 && sum(h.num_sent) == std::ssize(h.sent) &&
+          sum(h.num_received) == graph.num_sources() - h.owned &&
+          std::ssize(h.degree[0]) == graph.num_sources() && std::ssize(h.degree[1]) == looped,
+      "its numbers do not agree");
+  check_ids(h.sent, h.owned);
   for (int64_t i = 0; i < h.interior; ++i)
-    for (int64_t e = p.graph.offsets()[i]; e < p.graph.offsets()[i + 1]; ++e)
-      check_data(p.graph.sources()[e] < nodes, "row {} is not within the part", i);
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
+      check_data(graph.sources()[e] < h.owned, "row {} is not within the part", i);
   for (const auto& degrees : h.degree)
     for (const double degree : degrees) check_data(std::isfinite(degree), "a degree is {}", degree);
-  const Dataset& d = p.dataset;
-  check_data(can_be_cut(d), "it is no part of one graph with one type of nodes");
-  check_data(d.num_graphs() == 1 && d.num_nodes() == nodes && d.hetero.empty() &&
-                 d.labels.classes.size() == nodes &&
+}
+
+void check_homogeneous(const Dataset& d, const GraphPart& share) {
+  const int64_t nodes = share.graph.num_nodes[0];
+  check_ids(share.nodes[0], std::numeric_limits<int32_t>::max());
+  check_data(d.num_graphs() == 1 && d.num_nodes() == nodes &&
                  (d.node_features.empty() || d.node_features.rows() == nodes),
              "its graph has {} nodes, its arrays others", nodes);
-  for (const int32_t c : d.labels.classes)
-    check_data(c >= -1 && c < d.info.num_classes, "a class is {} of {}", c, d.info.num_classes);
   const Matrix<int32_t>& categories = d.node_features.categories;
   check_data(categories.columns == std::ssize(d.info.categories) &&
                  (categories.columns == 0 || d.node_features.floats.empty()) &&
@@ -135,39 +174,101 @@ void check_part(const DatasetPart& p) {
     check_data(value >= 0 && value < d.info.categories[column], "category {} of column {}", value,
                column);
   }
+}
+
+void check_hetero(const HeteroParts& h, const GraphPart& share) {
+  check_data(h.num_nodes == share.graph.num_nodes, "its graph has other nodes than its arrays");
+  for (size_t t = 0; t < h.num_nodes.size(); ++t) {
+    check_ids(share.nodes[t], h.nodes_of_whole[t]);
+    check_data(
+        h.features[t].categories.empty() &&
+            h.features[t].floats.rows() == (h.features[t].columns() > 0 ? h.num_nodes[t] : 0),
+        "{} has {} nodes, its features others", h.schema.node_types[t], h.num_nodes[t]);
+  }
+}
+
+// What is believed of the structure before any array is read.
+void check_structure(const Dataset& d) {
+  check_data(can_be_cut(d), "it is no part of one graph whose nodes have classes");
+  if (d.hetero.empty()) return;
+  check_schema(d.hetero.schema);
+  const HeteroParts& h = d.hetero;
+  check_data(h.num_nodes.size() == h.schema.node_types.size() &&
+                 h.nodes_of_whole.size() == h.num_nodes.size() && h.target_type >= 0 &&
+                 h.target_type < std::ssize(h.num_nodes),
+             "its numbers do not agree");
+}
+
+void check_part(const DatasetPart& p) {
+  const Dataset& d = p.dataset;
+  for (const Csr& relation : p.share.graph.relations) check_relation(relation, p.part, p.parts);
+  if (d.hetero.empty())
+    check_homogeneous(d, p.share);
+  else
+    check_hetero(d.hetero, p.share);
+  check_data(d.labels.classes.size() == d.num_items(), "{} nodes have {} labels", d.num_items(),
+             d.labels.classes.size());
+  for (const int32_t c : d.labels.classes)
+    check_data(c >= -1 && c < d.info.num_classes, "a class is {} of {}", c, d.info.num_classes);
   for (const Split& split : d.splits)
-    for (const auto* ids : {&split.train, &split.valid, &split.test}) in_range(ids->span(), nodes);
+    for (const auto* ids : {&split.train, &split.valid, &split.test})
+      check_ids(ids->span(), d.num_items());
+}
+
+HeteroSchema schema_of(const Dataset& d) {
+  return d.hetero.empty() ? HeteroSchema::homogeneous() : training_schema(d);
+}
+
+Features features_of(const Features& whole, std::span<const int64_t> nodes) {
+  return {rows_of(whole.floats, nodes), rows_of(whole.categories, nodes)};
 }
 
 }  // namespace
 
 bool can_be_cut(const Dataset& d) {
-  return d.info.task == Task::kNodeClassification && d.hetero.empty() && d.splits_nodes();
+  return (d.info.task == Task::kNodeClassification ||
+          d.info.task == Task::kNodeClassificationHetero) &&
+         d.hetero.empty() == (d.info.task == Task::kNodeClassification) && d.splits_nodes();
 }
 
-DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const int32_t> part_of,
-                        int64_t parts, int64_t part) {
-  check(can_be_cut(whole), "{}: only one graph with one type of nodes is cut into parts",
-        whole.info.name);
-  GraphPart cut = cut_part(graph, part_of, parts, part);
+WholeGraph::WholeGraph(const Dataset& d) : schema(schema_of(d)) {
+  check(can_be_cut(d), "{}: only one graph whose nodes have classes is cut into parts",
+        d.info.name);
+  graph = d.hetero.empty() ? HeteroGraph::homogeneous(training_graph(d, 0, EdgeRules::of(d)))
+                           : training_hetero_graph(d);
+}
+
+DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
+                        std::span<const int32_t> part_of, int64_t parts, int64_t part) {
   DatasetPart out;
   out.part = part;
   out.parts = parts;
   out.cut = fmt::format("{:016x}", XXH3_64bits(part_of.data(), part_of.size_bytes()));
-  out.graph = std::move(cut.graph);
+  out.share = cut_part(graph.schema, graph.graph, part_of, parts, part);
   Dataset& d = out.dataset;
   d.info = whole.info;
   d.checksum_of_whole = dataset_checksum(whole);
-  d.first_node = std::vector<int64_t>{0, std::ssize(cut.nodes)};
-  d.first_edge = std::vector<int64_t>{0, 0};
-  d.edges.columns = 2;
-  d.node_features.floats = rows_of(whole.node_features.floats, cut.nodes);
-  d.node_features.categories = rows_of(whole.node_features.categories, cut.nodes);
+  const auto& nodes = out.share.nodes;
+  if (whole.hetero.empty()) {
+    d.first_node = std::vector<int64_t>{0, std::ssize(nodes[0])};
+    d.first_edge = std::vector<int64_t>{0, 0};
+    d.edges.columns = 2;
+    d.node_features = features_of(whole.node_features, nodes[0]);
+  } else {
+    d.hetero.schema = whole.hetero.schema;
+    d.hetero.target_type = whole.hetero.target_type;
+    d.hetero.num_nodes = out.share.graph.num_nodes;
+    d.hetero.nodes_of_whole = whole.hetero.num_nodes;
+    d.hetero.edges.resize(whole.hetero.edges.size());
+    for (size_t t = 0; t < nodes.size(); ++t)
+      d.hetero.features.push_back(features_of(whole.hetero.features[t], nodes[t]));
+  }
+  const auto& labelled = nodes[whole.hetero.target_type];
   std::vector<int32_t> classes;
-  for (const int64_t i : cut.nodes) classes.push_back(whole.labels.classes[i]);
+  for (const int64_t i : labelled) classes.push_back(whole.labels.classes[i]);
   d.labels.classes = std::move(classes);
-  std::vector<int64_t> number(static_cast<size_t>(whole.num_nodes()), -1);
-  for (size_t k = 0; k < cut.nodes.size(); ++k) number[cut.nodes[k]] = static_cast<int64_t>(k);
+  std::vector<int64_t> number(static_cast<size_t>(whole.num_items()), -1);
+  for (size_t k = 0; k < labelled.size(); ++k) number[labelled[k]] = static_cast<int64_t>(k);
   for (const Split& each : whole.splits) {
     const Split split = with_valid(whole, each.name);
     d.splits.push_back({split.name, renumbered(split.train, number),
@@ -176,36 +277,39 @@ DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const 
   return out;
 }
 
-PartFacts facts_of(const Csr& part) {
-  const int64_t owned = part.num_targets();
-  PartFacts out{owned, part.num_edges(), 0, part.num_sources() - owned,
-                std::ssize(part.halo()->sent)};
-  for (const int32_t source : part.sources()) out.edges_cut += source >= owned ? 1 : 0;
+PartFacts facts_of(const HeteroGraph& part) {
+  PartFacts out;
+  for (const int64_t n : part.num_nodes) out.nodes += n;
+  for (const Csr& relation : part.relations) {
+    const int64_t owned = relation.num_own_sources();
+    out.edges += relation.num_edges();
+    out.rows_received += relation.num_sources() - owned;
+    out.rows_sent += std::ssize(relation.halo()->sent);
+    for (const int32_t source : relation.sources()) out.edges_cut += source >= owned ? 1 : 0;
+  }
   return out;
 }
 
 std::vector<PartFacts> write_parts(const fs::path& dir, const Dataset& whole, int64_t parts,
                                    PartitionMethod method) {
-  check(can_be_cut(whole), "{}: only one graph with one type of nodes is cut into parts",
-        whole.info.name);
-  const Csr graph = training_graph(whole, 0, EdgeRules::of(whole));
-  const std::vector<int32_t> part_of = partition(graph, parts, method);
+  const WholeGraph graph(whole);
+  const std::vector<int32_t> part_of = partition(graph.schema, graph.graph, parts, method);
   Dataset known = whole;  // which shares everything, with a checksum that is taken once
   known.checksum_of_whole = dataset_checksum(whole);
   std::vector<PartFacts> facts;
   create_directory_whole(dir, [&](const fs::path& to) {
     for (int64_t k = 0; k < parts; ++k) {
       const DatasetPart part = cut_dataset(known, graph, part_of, parts, k);
-      facts.push_back(facts_of(part.graph));
-      const PartArrays arrays = arrays_of(part.graph);
+      facts.push_back(facts_of(part.share.graph));
+      const ShareArrays arrays = arrays_of(part.share);
       StoreTensors store;
       visit_arrays(part.dataset, store);
-      visit_part(arrays, store);
+      visit_share(arrays, store);
       const std::string structure = structure_of(part.dataset);
-      const json place = {{"part", k},
-                          {"parts", parts},
-                          {"cut", part.cut},
-                          {"interior", part.graph.halo()->interior}};
+      std::vector<int64_t> interior;
+      for (const Csr& relation : part.share.graph.relations)
+        interior.push_back(relation.halo()->interior);
+      const json place = {{"part", k}, {"parts", parts}, {"cut", part.cut}, {"interior", interior}};
       write_safetensors(
           part_file(to, k), store.tensors,
           {{"egc_dataset_part", kVersion},
@@ -250,22 +354,13 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
                "it is part {} of {}, needed is {} of {}", out.part, out.parts, part, parts);
     out.dataset = with_structure(value("structure"), path.string());
     out.dataset.checksum_of_whole = value("whole");
-    PartArrays arrays;
+    check_structure(out.dataset);
+    const HeteroSchema schema = schema_of(out.dataset);
+    ShareArrays arrays{std::vector<Array<int64_t>>(schema.node_types.size()),
+                       std::vector<RelationArrays>(schema.relations.size())};
     visit_arrays(out.dataset, LoadTensors{file});
-    visit_part(arrays, LoadTensors{file});
-    auto halo = std::make_shared<Halo>();
-    halo->owned = arrays.offsets.size() - 1;
-    halo->interior = place.at("interior").get<int64_t>();
-    halo->rows_are_sources = true;
-    halo->sent = copied(arrays.sent.span());
-    halo->num_sent = copied(arrays.num_sent.span());
-    halo->num_received = copied(arrays.num_received.span());
-    halo->degree[0] = copied(arrays.degree.span());
-    halo->degree[1] = copied(arrays.degree_with_loops.span());
-    const int64_t sources = arrays.degree.size();
-    const int64_t owned = halo->owned;
-    out.graph = Csr(owned, sources, copied(arrays.offsets.span()), copied(arrays.sources.span()),
-                    copied(arrays.weights.span()), std::move(halo));
+    visit_share(arrays, LoadTensors{file});
+    out.share = share_of(schema, arrays, place.at("interior").get<std::vector<int64_t>>());
     check_part(out);
     return out;
   } catch (const std::exception& e) {

@@ -11,29 +11,35 @@
 namespace egc::data {
 
 struct DatasetPart {
-  Dataset dataset;  // nodes of this part alone, splits in their numbers; edges are in the graph
-  Csr graph;        // as networks see it, with its halo
+  Dataset dataset;  // nodes of this part alone, splits in their numbers, no edges
+  GraphPart share;  // of the graph as networks see it
   int64_t part = 0;
   int64_t parts = 1;
   std::string cut;  // the same for all parts that fit together
 };
 
-// Whether a dataset is one graph with one type of nodes, which can be cut.
+// Whether a dataset is one graph with classes of its nodes, which can be cut.
 bool can_be_cut(const Dataset& dataset);
 
-// graph: the dataset's, as networks see it. Splits without a valid part get one, as training would
-// cut it, before they are divided.
-DatasetPart cut_dataset(const Dataset& whole, const Csr& graph, std::span<const int32_t> part_of,
-                        int64_t parts, int64_t part);
+// What is cut: the graph as networks see it, one with one type of nodes as a special case of many.
+struct WholeGraph {
+  explicit WholeGraph(const Dataset& dataset);
+  HeteroSchema schema;
+  HeteroGraph graph;
+};
+
+// Splits without a valid part get one, as training would cut it, before they are divided.
+DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
+                        std::span<const int32_t> part_of, int64_t parts, int64_t part);
 
 struct PartFacts {
   int64_t nodes = 0;
   int64_t edges = 0;
   int64_t edges_cut = 0;      // of these, from other parts
-  int64_t rows_received = 0;  // by each layer: nodes of others that edges come from
+  int64_t rows_received = 0;  // by each layer: nodes of others that edges come from, by relation
   int64_t rows_sent = 0;
 };
-PartFacts facts_of(const Csr& part);
+PartFacts facts_of(const HeteroGraph& part);
 
 // A directory of parts: part-<k>.safetensors for each.
 std::vector<PartFacts> write_parts(const std::filesystem::path& dir, const Dataset& whole,

@@ -147,7 +147,7 @@ struct Csr::Data {
     return halo ? halo->rows_are_sources : num_targets == num_sources;
   }
   std::vector<double> target_degree(bool add_loops) const;
-  std::vector<double> source_degree() const;
+  std::vector<double> source_degree(bool add_loops) const;
   const Scales& scales_for(bool add_loops);
 };
 
@@ -193,7 +193,9 @@ std::vector<double> Csr::Data::target_degree(bool add_loops) const {
   return degree;
 }
 
-std::vector<double> Csr::Data::source_degree() const {
+std::vector<double> Csr::Data::source_degree(bool add_loops) const {
+  if (halo) return halo->degree[add_loops];
+  if (rows_are_sources()) return target_degree(add_loops);
   std::vector<double> degree(num_sources, 0.0);
   for (size_t e = 0; e < sources.size(); ++e)
     degree[sources[e]] += weights.empty() ? 1.0 : weights[e];
@@ -209,9 +211,8 @@ const Scales& Csr::Data::scales_for(bool add_loops) {
     Scales& s = scales[add_loops];
     s.target_f32 = inverse_sqrt<float>(target);
     s.target_f64 = inverse_sqrt<double>(target);
-    const std::vector<double> source = halo                 ? halo->degree[add_loops]
-                                       : rows_are_sources() ? target
-                                                            : source_degree();
+    const std::vector<double> source =
+        rows_are_sources() && !halo ? target : source_degree(add_loops);
     s.source_f32 = inverse_sqrt<float>(source);
     s.source_f64 = inverse_sqrt<double>(source);
   });
@@ -255,7 +256,9 @@ std::span<const int64_t> Csr::offsets() const { return data_->offsets; }
 std::span<const int32_t> Csr::sources() const { return data_->sources; }
 std::span<const float> Csr::weights() const { return data_->weights; }
 const Halo* Csr::halo() const { return data_->halo.get(); }
-std::vector<double> Csr::degrees(bool add_loops) const { return data_->target_degree(add_loops); }
+std::vector<double> Csr::source_degrees(bool add_loops) const {
+  return data_->source_degree(add_loops);
+}
 bool Csr::has_loops() const { return data_->has_loops; }
 const std::vector<RowRange>& Csr::row_ranges() const { return data_->row_ranges; }
 

@@ -39,6 +39,9 @@ class Csr {
   int64_t num_targets() const;
   int64_t num_sources() const;
   int64_t num_edges() const;
+  int64_t num_own_sources() const {  // without those of other parts
+    return halo() != nullptr ? halo()->owned : num_sources();
+  }
   bool is_square() const { return num_targets() == num_sources(); }
   const Halo* halo() const;  // null: all of a graph
   // Whether row i is the node of source i: layers and self-loops need it.
@@ -56,13 +59,12 @@ class Csr {
   // Whether some edge leads from a node to itself (square graphs).
   bool has_loops() const;
 
-  // In-edges of every target, or the sum of their weights; with `add_loops`, loops of the graph are
-  // replaced by one of weight 1.
-  std::vector<double> degrees(bool add_loops) const;
+  // In-edges of every node, or the sum of their weights; with `add_loops`, loops of the graph are
+  // replaced by one of weight 1. A rectangular graph takes the out-edges of a source, a part of a
+  // graph what it has in the whole.
+  std::vector<double> source_degrees(bool add_loops) const;
 
   // 1/sqrt(deg) of every target, and of every source; 0 where deg (as above) is not positive.
-  // A rectangular graph takes the out-edges for the degree of a source, a part of a graph the
-  // degree in the whole.
   template <class T>
   const std::vector<T>& target_scale(bool add_loops) const;
   template <class T>

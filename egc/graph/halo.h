@@ -16,7 +16,8 @@ struct Halo {
   std::vector<int64_t> num_sent;      // to each part
   std::vector<int64_t> num_received;  // from each part
 
-  // Of every source in the whole graph, without and with added loops (csr.h, source_scale).
+  // Of every source in the whole graph, without added loops, and with them where rows are sources
+  // (csr.h, source_degrees).
   std::vector<double> degree[2];
 };
 

@@ -45,11 +45,11 @@ void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
   for (size_t r = 0; r < graph.relations.size(); ++r) {
     const auto& expected = schema.relations[r];
     const Csr& csr = graph.relations[r];
-    check(csr.num_sources() == graph.num_nodes[expected.source] &&
+    check(csr.num_own_sources() == graph.num_nodes[expected.source] &&
               csr.num_targets() == graph.num_nodes[expected.target],
           "hetero graph: relation \"{}\" must join {} sources to {} targets, got {} and {}",
           expected.name, graph.num_nodes[expected.source], graph.num_nodes[expected.target],
-          csr.num_sources(), csr.num_targets());
+          csr.num_own_sources(), csr.num_targets());
   }
 }
 

@@ -10,38 +10,57 @@
 namespace egc {
 namespace {
 
+void sort_unique(std::vector<int64_t>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+// Where the nodes of each type begin when all are numbered in a row, and how many there are.
+std::vector<int64_t> first_nodes(const HeteroGraph& graph) {
+  std::vector<int64_t> first = {0};
+  for (const int64_t n : graph.num_nodes) first.push_back(first.back() + n);
+  return first;
+}
+
 // Both directions of every edge, each once, without loops: what METIS reads.
 struct Adjacency {
   std::vector<idx_t> offsets = {0};
   std::vector<idx_t> neighbours;
 };
 
-Adjacency undirected(const Csr& graph) {
-  const Csr& back = graph.transposed();
-  const int64_t most = 2 * graph.num_edges() + graph.num_targets();  // the weights' sum, too
+Adjacency undirected(const HeteroSchema& schema, const HeteroGraph& graph) {
+  const std::vector<int64_t> first = first_nodes(graph);
+  int64_t most = first.back();  // the weights' sum, too
+  for (const Csr& relation : graph.relations) most += 2 * relation.num_edges();
   check(most <= std::numeric_limits<idx_t>::max(),
         "partition: METIS holds at most {} edges in both directions, got {}; \"egc data partition "
         "--method ranges\" has no such limit",
         std::numeric_limits<idx_t>::max(), most);
   Adjacency out;
-  std::vector<int32_t> near;
-  for (int64_t i = 0; i < graph.num_targets(); ++i) {
-    near.clear();
-    for (const Csr* g : {&graph, &back})
-      near.insert(near.end(), g->sources().begin() + g->offsets()[i],
-                  g->sources().begin() + g->offsets()[i + 1]);
-    std::sort(near.begin(), near.end());
-    near.erase(std::unique(near.begin(), near.end()), near.end());
-    for (const int32_t j : near)
-      if (j != i) out.neighbours.push_back(j);
-    out.offsets.push_back(static_cast<idx_t>(out.neighbours.size()));
-  }
+  std::vector<int64_t> near;
+  const auto add_row = [&](const Csr& rows, int64_t i, int64_t type) {
+    for (int64_t e = rows.offsets()[i]; e < rows.offsets()[i + 1]; ++e)
+      near.push_back(first[type] + rows.sources()[e]);
+  };
+  for (size_t t = 0; t < graph.num_nodes.size(); ++t)
+    for (int64_t i = 0; i < graph.num_nodes[t]; ++i) {
+      near.clear();
+      for (size_t r = 0; r < graph.relations.size(); ++r) {
+        const auto& joined = schema.relations[r];
+        if (joined.target == static_cast<int64_t>(t)) add_row(graph.relations[r], i, joined.source);
+        if (joined.source == static_cast<int64_t>(t))
+          add_row(graph.relations[r].transposed(), i, joined.target);
+      }
+      sort_unique(near);
+      for (const int64_t j : near)
+        if (j != first[t] + i) out.neighbours.push_back(static_cast<idx_t>(j));
+      out.offsets.push_back(static_cast<idx_t>(out.neighbours.size()));
+    }
   return out;
 }
 
-std::vector<int32_t> by_metis(const Csr& graph, int64_t parts) {
-  Adjacency adjacency = undirected(graph);
-  auto nodes = static_cast<idx_t>(graph.num_targets());
+std::vector<int32_t> by_metis(Adjacency adjacency, int64_t parts) {
+  auto nodes = static_cast<idx_t>(adjacency.offsets.size() - 1);
   auto wanted = static_cast<idx_t>(parts);
   // Memory goes with the nodes, time with nodes and edges: both are balanced.
   idx_t constraints = 2;
@@ -64,14 +83,15 @@ std::vector<int32_t> by_metis(const Csr& graph, int64_t parts) {
   return {part_of.begin(), part_of.end()};
 }
 
-std::vector<int32_t> by_ranges(int64_t nodes, int64_t parts) {
-  std::vector<int32_t> part_of(static_cast<size_t>(nodes));
-  for (int64_t i = 0; i < nodes; ++i) part_of[i] = static_cast<int32_t>(i * parts / nodes);
+std::vector<int32_t> by_ranges(std::span<const int64_t> num_nodes, int64_t parts) {
+  std::vector<int32_t> part_of;
+  for (const int64_t nodes : num_nodes)
+    for (int64_t i = 0; i < nodes; ++i) part_of.push_back(static_cast<int32_t>(i * parts / nodes));
   return part_of;
 }
 
-// METIS may leave a part of a small graph empty; no process can do without nodes. Those that have
-// none get one of the largest's.
+// Parts of a small graph may be empty; no process can do without nodes. Those that have none get
+// one of the largest's.
 void fill_empty_parts(std::vector<int32_t>& part_of, int64_t parts) {
   std::vector<int64_t> size(static_cast<size_t>(parts));
   for (const int32_t p : part_of) ++size[p];
@@ -85,10 +105,11 @@ void fill_empty_parts(std::vector<int32_t>& part_of, int64_t parts) {
   }
 }
 
-void sort_unique(std::vector<int64_t>& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
+// The nodes of one type: who has them, and which are this part's, in its order.
+struct Owners {
+  std::span<const int32_t> part_of;
+  std::span<const int64_t> mine;
+};
 
 // Sources that edges between parts begin at, by the other part.
 struct Borders {
@@ -96,65 +117,42 @@ struct Borders {
   std::vector<std::vector<int64_t>> sent;      // own, by who needs them
 };
 
-Borders borders_of(const Csr& whole, std::span<const int32_t> part_of, int64_t parts, int32_t me) {
+Borders borders_of(const Csr& whole, std::span<const int32_t> target_part,
+                   std::span<const int32_t> source_part, int64_t parts, int32_t me) {
   Borders out{std::vector<std::vector<int64_t>>(static_cast<size_t>(parts)),
               std::vector<std::vector<int64_t>>(static_cast<size_t>(parts))};
   for (int64_t i = 0; i < whole.num_targets(); ++i)
     for (int64_t e = whole.offsets()[i]; e < whole.offsets()[i + 1]; ++e) {
       const int32_t j = whole.sources()[e];
-      if (part_of[i] == part_of[j]) continue;
-      if (part_of[i] == me) out.received[part_of[j]].push_back(j);
-      if (part_of[j] == me) out.sent[part_of[i]].push_back(j);
+      const int32_t to = target_part[i];
+      const int32_t from = source_part[j];
+      if (to == from) continue;
+      if (to == me) out.received[from].push_back(j);
+      if (from == me) out.sent[to].push_back(j);
     }
   for (auto* lists : {&out.received, &out.sent})
     for (auto& ids : *lists) sort_unique(ids);
   return out;
 }
 
-}  // namespace
-
-const NamedTable<PartitionMethod>& partition_methods() {
-  static const NamedTable<PartitionMethod> table(
-      "partition method",
-      {{"metis", PartitionMethod::kMetis}, {"ranges", PartitionMethod::kRanges}});
-  return table;
+bool reaches_out(const Csr& whole, int64_t row, std::span<const int32_t> source_part, int32_t me) {
+  const auto begin = whole.sources().begin();
+  return std::any_of(begin + whole.offsets()[row], begin + whole.offsets()[row + 1],
+                     [&](int32_t j) { return source_part[j] != me; });
 }
 
-std::vector<int32_t> partition(const Csr& graph, int64_t parts, PartitionMethod method) {
-  const int64_t nodes = graph.num_targets();
-  check(graph.is_square(), "partition: the graph must be square, got {} targets and {} sources",
-        nodes, graph.num_sources());
-  check(parts >= 1 && parts <= nodes, "partition: parts must be from 1 to the {} nodes, got {}",
-        nodes, parts);
-  if (method == PartitionMethod::kMetis && parts > 1) {
-    std::vector<int32_t> part_of = by_metis(graph, parts);
-    fill_empty_parts(part_of, parts);
-    return part_of;
-  }
-  return by_ranges(nodes, parts);
-}
-
-GraphPart cut_part(const Csr& whole, std::span<const int32_t> part_of, int64_t parts,
-                   int64_t part) {
-  const auto me = static_cast<int32_t>(part);
-  const auto offsets = whole.offsets();
-  const auto sources = whole.sources();
-  const auto reaches_out = [&](int64_t i) {
-    return std::any_of(sources.begin() + offsets[i], sources.begin() + offsets[i + 1],
-                       [&](int32_t j) { return part_of[j] != me; });
-  };
-  GraphPart out;
-  std::vector<int64_t> boundary;
-  for (int64_t i = 0; i < whole.num_targets(); ++i)
-    if (part_of[i] == me) (reaches_out(i) ? boundary : out.nodes).push_back(i);
+Csr cut_relation(const Csr& whole, const Owners& target, const Owners& source,
+                 bool rows_are_sources, int64_t parts, int32_t me) {
   auto halo = std::make_shared<Halo>();
-  halo->interior = std::ssize(out.nodes);
-  out.nodes.insert(out.nodes.end(), boundary.begin(), boundary.end());
-  halo->owned = std::ssize(out.nodes);
-  halo->rows_are_sources = true;
+  halo->owned = std::ssize(source.mine);
+  halo->rows_are_sources = rows_are_sources;
+  const auto outward = std::find_if(target.mine.begin(), target.mine.end(), [&](int64_t i) {
+    return reaches_out(whole, i, source.part_of, me);
+  });
+  halo->interior = outward - target.mine.begin();
 
-  const Borders borders = borders_of(whole, part_of, parts, me);
-  std::vector<int64_t> source_nodes = out.nodes;
+  const Borders borders = borders_of(whole, target.part_of, source.part_of, parts, me);
+  std::vector<int64_t> source_nodes(source.mine.begin(), source.mine.end());
   for (const auto& ids : borders.received) {
     halo->num_received.push_back(std::ssize(ids));
     source_nodes.insert(source_nodes.end(), ids.begin(), ids.end());
@@ -166,27 +164,86 @@ GraphPart cut_part(const Csr& whole, std::span<const int32_t> part_of, int64_t p
     for (const int64_t id : ids) halo->sent.push_back(local[id]);
   }
   for (const bool add_loops : {false, true}) {
-    const std::vector<double> degree = whole.degrees(add_loops);
+    if (add_loops && !rows_are_sources) break;
+    const std::vector<double> degree = whole.source_degrees(add_loops);
     for (const int64_t id : source_nodes) halo->degree[add_loops].push_back(degree[id]);
   }
 
-  std::vector<int64_t> part_offsets = {0};
-  std::vector<int32_t> part_sources;
-  std::vector<float> part_weights;
+  std::vector<int64_t> offsets = {0};
+  std::vector<int32_t> sources;
+  std::vector<float> weights;
   std::vector<std::pair<int32_t, float>> row;
-  for (const int64_t i : out.nodes) {
+  for (const int64_t i : target.mine) {
     row.clear();
-    for (int64_t e = offsets[i]; e < offsets[i + 1]; ++e)
-      row.emplace_back(local[sources[e]], whole.weights().empty() ? 1.0F : whole.weights()[e]);
+    for (int64_t e = whole.offsets()[i]; e < whole.offsets()[i + 1]; ++e)
+      row.emplace_back(local[whole.sources()[e]],
+                       whole.weights().empty() ? 1.0F : whole.weights()[e]);
     std::sort(row.begin(), row.end());
-    for (const auto& [source, weight] : row) {
-      part_sources.push_back(source);
-      if (!whole.weights().empty()) part_weights.push_back(weight);
+    for (const auto& [from, weight] : row) {
+      sources.push_back(from);
+      if (!whole.weights().empty()) weights.push_back(weight);
     }
-    part_offsets.push_back(std::ssize(part_sources));
+    offsets.push_back(std::ssize(sources));
   }
-  out.graph = Csr(std::ssize(out.nodes), std::ssize(source_nodes), std::move(part_offsets),
-                  std::move(part_sources), std::move(part_weights), std::move(halo));
+  return {std::ssize(target.mine), std::ssize(source_nodes), std::move(offsets),
+          std::move(sources),      std::move(weights),       std::move(halo)};
+}
+
+}  // namespace
+
+const NamedTable<PartitionMethod>& partition_methods() {
+  static const NamedTable<PartitionMethod> table(
+      "partition method",
+      {{"metis", PartitionMethod::kMetis}, {"ranges", PartitionMethod::kRanges}});
+  return table;
+}
+
+std::vector<int32_t> partition(const HeteroSchema& schema, const HeteroGraph& graph, int64_t parts,
+                               PartitionMethod method) {
+  check_hetero_graph(schema, graph);
+  const int64_t nodes = first_nodes(graph).back();
+  check(parts >= 1 && parts <= nodes, "partition: parts must be from 1 to the {} nodes, got {}",
+        nodes, parts);
+  std::vector<int32_t> part_of = method == PartitionMethod::kMetis && parts > 1
+                                     ? by_metis(undirected(schema, graph), parts)
+                                     : by_ranges(graph.num_nodes, parts);
+  fill_empty_parts(part_of, parts);
+  return part_of;
+}
+
+GraphPart cut_part(const HeteroSchema& schema, const HeteroGraph& whole,
+                   std::span<const int32_t> part_of, int64_t parts, int64_t part) {
+  check_hetero_graph(schema, whole);
+  const auto me = static_cast<int32_t>(part);
+  const std::vector<int64_t> first = first_nodes(whole);
+  check(std::ssize(part_of) == first.back(), "cut_part: {} nodes need as many parts, got {}",
+        first.back(), part_of.size());
+  const auto part_of_type = [&](int64_t t) {
+    return part_of.subspan(static_cast<size_t>(first[t]), static_cast<size_t>(whole.num_nodes[t]));
+  };
+  GraphPart out;
+  for (int64_t t = 0; t < std::ssize(whole.num_nodes); ++t) {
+    const auto is_boundary = [&](int64_t i) {
+      for (size_t r = 0; r < whole.relations.size(); ++r)
+        if (schema.relations[r].target == t &&
+            reaches_out(whole.relations[r], i, part_of_type(schema.relations[r].source), me))
+          return true;
+      return false;
+    };
+    std::vector<int64_t> mine;
+    for (int64_t i = 0; i < whole.num_nodes[t]; ++i)
+      if (part_of_type(t)[i] == me) mine.push_back(i);
+    std::stable_partition(mine.begin(), mine.end(), [&](int64_t i) { return !is_boundary(i); });
+    out.graph.num_nodes.push_back(std::ssize(mine));
+    out.nodes.push_back(std::move(mine));
+  }
+  for (size_t r = 0; r < whole.relations.size(); ++r) {
+    const auto& joined = schema.relations[r];
+    out.graph.relations.push_back(
+        cut_relation(whole.relations[r], {part_of_type(joined.target), out.nodes[joined.target]},
+                     {part_of_type(joined.source), out.nodes[joined.source]},
+                     joined.source == joined.target, parts, me));
+  }
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "egc/core/named_table.h"
-#include "egc/graph/csr.h"
+#include "egc/graph/hetero_graph.h"
 
 namespace egc {
 
@@ -16,14 +16,17 @@ enum class PartitionMethod {
 };
 const NamedTable<PartitionMethod>& partition_methods();
 
-// The part of every node of a square graph; the same graph gives the same parts. No part is empty.
-std::vector<int32_t> partition(const Csr& graph, int64_t parts, PartitionMethod method);
+// The part of every node, those of the first type first; the same graph gives the same parts. No
+// part is empty, but it may be without nodes of some type.
+std::vector<int32_t> partition(const HeteroSchema& schema, const HeteroGraph& graph, int64_t parts,
+                               PartitionMethod method);
 
 // One part of a graph.
 struct GraphPart {
-  std::vector<int64_t> nodes;  // its nodes in the whole graph; row k is nodes[k]
-  Csr graph;                   // with its halo
+  std::vector<std::vector<int64_t>> nodes;  // of each type, in the whole graph; row k is nodes[k]
+  HeteroGraph graph;                        // relations with their halos
 };
-GraphPart cut_part(const Csr& whole, std::span<const int32_t> part_of, int64_t parts, int64_t part);
+GraphPart cut_part(const HeteroSchema& schema, const HeteroGraph& whole,
+                   std::span<const int32_t> part_of, int64_t parts, int64_t part);
 
 }  // namespace egc

@@ -47,25 +47,30 @@ HeteroNetwork::HeteroNetwork(const ModelConfig& c) : Network(c) {
   }
 }
 
-std::vector<at::Tensor> HeteroNetwork::encode(const std::vector<at::Tensor>& features) {
+std::vector<at::Tensor> HeteroNetwork::encode(const ModelInput& in) {
   const auto& types = config().schema.node_types;
+  const auto& features = in.hetero_x;
   check(features.size() == types.size(), "network: features of {} node types are needed, got {}",
         types.size(), features.size());
+  check(in.hetero_ids.empty() || in.hetero_ids.size() == types.size(),
+        "network: ids of {} node types are needed, got {}", types.size(), in.hetero_ids.size());
   std::vector<at::Tensor> x;
   for (size_t t = 0; t < types.size(); ++t) {
     const bool learned = embeddings_[t].defined();
     check(learned != features[t].defined(), "network: \"{}\" must {}", types[t],
           learned ? "have no features, its embeddings are learned" : "have features");
-    x.push_back(learned                   ? embeddings_[t]
-                : encoders_[t].is_empty() ? features[t]
-                                          : encoders_[t]->forward(features[t]));
+    if (!learned)
+      x.push_back(encoders_[t].is_empty() ? features[t] : encoders_[t]->forward(features[t]));
+    else
+      x.push_back(in.hetero_ids.empty() ? embeddings_[t]
+                                        : embeddings_[t].index_select(0, in.hetero_ids[t]));
   }
   return x;
 }
 
 at::Tensor HeteroNetwork::forward(const ModelInput& in) {
   const ModelConfig& c = config();
-  std::vector<at::Tensor> x = encode(in.hetero_x);
+  std::vector<at::Tensor> x = encode(in);
   for (size_t k = 0; k + 1 < convs_.size(); ++k) {
     x = convs_[k]->forward_hetero(x, in.hetero);
     for (at::Tensor& t : x)

@@ -16,7 +16,7 @@ class HeteroNetwork : public Network {
 
  private:
   // What the first layer sees of each type.
-  std::vector<at::Tensor> encode(const std::vector<at::Tensor>& features);
+  std::vector<at::Tensor> encode(const ModelInput& input);
 
   std::vector<at::Tensor> embeddings_;  // "embeddings.<type>", undefined for types with features
   std::vector<nn::Linear> encoders_;    // "encoders.<type>", likewise the other way round

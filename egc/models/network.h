@@ -20,6 +20,8 @@ struct ModelInput {
 
   HeteroGraph hetero;                // heterogeneous tasks, instead of x and graph
   std::vector<at::Tensor> hetero_x;  // per node type; undefined where embeddings are learned
+  // Of a part of the graph, per node type: which embeddings are its nodes'. Empty: all, in order.
+  std::vector<at::Tensor> hetero_ids;
 };
 
 class Network : public torch::nn::Module {

@@ -28,7 +28,7 @@ void check_inputs(const Csr& graph, const FusedShape& shape, const at::Tensor& b
   const auto type = bases.scalar_type();
   check(type == at::kFloat || type == at::kDouble,
         "fused_aggregate: bases must be float32 or float64, got {}", c10::toString(type));
-  const int64_t rows = graph.halo() != nullptr ? graph.halo()->owned : graph.num_sources();
+  const int64_t rows = graph.num_own_sources();
   check(
       bases.dim() == 2 && bases.size(0) == rows && bases.size(1) == shape.bases * shape.head_width,
       "fused_aggregate: bases must be [{}, {}], got {}", rows, shape.bases * shape.head_width,

@@ -36,8 +36,7 @@ models::ModelConfig default_config(const data::Dataset& d, const std::string& mo
     c.schema = training_schema(d);
     c.target_type = d.hetero.schema.node_types[d.hetero.target_type];
     for (size_t t = 0; t < d.hetero.num_nodes.size(); ++t) {
-      const bool embedded = d.hetero.features[t].empty();
-      c.embedded_nodes.push_back(embedded ? d.hetero.num_nodes[t] : 0);
+      c.embedded_nodes.push_back(d.hetero.num_embeddings(t));
       c.features = std::max(c.features, d.hetero.features[t].columns());
     }
     // Features may be thousands of columns wide, which learned embeddings had better not be.

@@ -60,21 +60,20 @@ at::Tensor borrow(const data::Matrix<float>& m) {
       at::kFloat);
 }
 
-models::ModelInput hetero_input(const data::Dataset& d) {
+models::ModelInput hetero_input(const data::Dataset& d, HeteroGraph graph) {
   models::ModelInput input;
-  input.hetero = data::training_hetero_graph(d);
+  input.hetero = std::move(graph);
   for (const data::Features& x : d.hetero.features) {
     check(x.categories.empty(), "{}: features of a heterogeneous graph must be floats",
           d.info.name);
     input.hetero_x.emplace_back();
-    if (x.empty()) continue;
-    input.hetero_x.back() = borrow(x.floats);
+    if (x.columns() > 0) input.hetero_x.back() = borrow(x.floats);
   }
   return input;
 }
 
 models::ModelInput whole_input(const data::Dataset& d) {
-  if (!d.hetero.empty()) return hetero_input(d);
+  if (!d.hetero.empty()) return hetero_input(d, data::training_hetero_graph(d));
   const data::GraphStore store(d);
   const int64_t first = 0;
   return to_tensors(store.batch({&first, 1}), d.info.task).input;
@@ -88,9 +87,15 @@ std::shared_ptr<const data::GraphStore> store_of(const data::Dataset& dataset,
 }
 
 models::ModelInput part_input(const data::DatasetPart& part) {
-  const data::Features& x = part.dataset.node_features;
   models::ModelInput input;
-  input.graph = part.graph;
+  if (!part.dataset.hetero.empty()) {
+    input = hetero_input(part.dataset, part.share.graph);
+    for (const auto& nodes : part.share.nodes)
+      input.hetero_ids.push_back(at::tensor(nodes, at::kLong));
+    return input;
+  }
+  const data::Features& x = part.dataset.node_features;
+  input.graph = part.share.graph.relations[0];
   if (!x.floats.empty()) {
     input.x = borrow(x.floats);
   } else if (!x.categories.empty()) {
@@ -98,7 +103,7 @@ models::ModelInput part_input(const data::DatasetPart& part) {
     input.x = at::empty({x.rows(), x.columns()}, at::kLong);
     std::copy(values.begin(), values.end(), input.x.data_ptr<int64_t>());
   } else {
-    input.x = at::ones({part.graph.num_targets(), 1});
+    input.x = at::ones({input.graph.num_targets(), 1});
   }
   return input;
 }
@@ -154,7 +159,7 @@ TaskData::TaskData(TaskData&&) noexcept = default;
 const data::Dataset& TaskData::dataset() const { return content_->dataset; }
 const data::TargetVocabulary& TaskData::vocabulary() const { return content_->vocabulary; }
 
-bool TaskData::is_part() const { return content_->whole.graph.halo() != nullptr; }
+bool TaskData::is_part() const { return !content_->dataset.checksum_of_whole.empty(); }
 
 std::span<const int64_t> TaskData::ids(Part part) const {
   const data::Split& split = content_->split;

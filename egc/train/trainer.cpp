@@ -53,11 +53,9 @@ void check_training(const RunConfig& run, const data::DatasetInfo& info) {
 }
 
 void check_group_training(const RunConfig& run, const data::Dataset& dataset) {
-  check(dataset.hetero.empty(), "{}: a graph with several types of nodes is trained by one process",
-        dataset.info.name);
   if (!dataset.splits_nodes()) return;
   // Layers that read no more of another process than the rows of their sources.
-  constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage"};
+  constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage", "regc", "rgcn"};
   check(std::find(std::begin(kModels), std::end(kModels), run.model.model) != std::end(kModels),
         "several processes train one large graph with {}; {} is not among them",
         fmt::join(kModels, ", "), run.model.model);

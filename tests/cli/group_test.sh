@@ -79,6 +79,20 @@ for p in parts:
     assert sent[p["part"]] == 2 * rows * 8 * 4, (sent, rows)
 CHECK
 
+# Several types of nodes, some with learned embeddings.
+"$egc" data generate academic --size 0.1 --out typed >/dev/null
+"$egc" data partition typed --parts 3 --out typed3 >/dev/null || fail "data partition of several types"
+for model in regc rgcn; do
+  rm -rf one two three again
+  "$egc" --quiet train typed --model $model "${whole[@]}" --out one --threads 1 >log 2>&1 || fail "train typed $model: $(cat log)"
+  launches 2 two typed --model $model "${whole[@]}"
+  close one two 1e-5 $model
+  launches 3 three typed3 --model $model "${whole[@]}"
+  close one three 1e-5 $model
+done
+launches 3 again typed --model rgcn "${whole[@]}"
+cmp -s three/best.safetensors again/best.safetensors || fail "several types: parts made before and now differ"
+
 # A run goes on with another number of ranks.
 rm -rf one two
 "$egc" --quiet train data --model egc-m "${common[@]}" --epochs 3 --out one --threads 1 >log 2>&1
@@ -136,7 +150,6 @@ refused() {
 }
 refused 2 "gat is not among them" whole --model gat
 refused 2 "drop_edges and drop_nodes are for one process" whole --model gcn --drop-edges 0.1
-refused 2 "several types of nodes is trained by one process" academic --model regc
 refused 3 "of 3, needed is" cut --model gcn
 mkdir mixed
 "$egc" data partition whole --parts 2 --out metis >/dev/null
@@ -148,7 +161,7 @@ expect 2 "as many processes train on it" -- train cut --model gcn --out x5
 [ ! -e x5 ] || fail "a refused run left its directory"
 expect 3 "this needs the whole" -- data info cut
 expect 2 "unknown partition method" -- data partition whole --parts 2 --method best --out x6
-expect 2 "only one graph with one type of nodes" -- data partition data --parts 2 --out x6
+expect 2 "only one graph whose nodes have classes" -- data partition data --parts 2 --out x6
 [ ! -e x6 ] || fail "a refused partition left its directory"
 
 [ "$failures" -eq 0 ] && echo "group: fine"

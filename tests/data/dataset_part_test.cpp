@@ -11,16 +11,36 @@
 #include "egc/data/cache.h"
 #include "egc/data/dataset_tensors.h"
 #include "egc/data/read_dataset.h"
-#include "egc/data/training_edges.h"
 #include "tests/data/dataset_files.h"
 
 namespace egc::data {
 namespace {
 
-class DatasetParts : public ::testing::Test {
+void expect_same(const GraphPart& a, const GraphPart& b) {
+  EXPECT_EQ(a.nodes, b.nodes);
+  ASSERT_EQ(a.graph.relations.size(), b.graph.relations.size());
+  for (size_t r = 0; r < a.graph.relations.size(); ++r) {
+    const Csr& x = a.graph.relations[r];
+    const Csr& y = b.graph.relations[r];
+    EXPECT_TRUE(std::ranges::equal(x.offsets(), y.offsets()));
+    EXPECT_TRUE(std::ranges::equal(x.sources(), y.sources()));
+    EXPECT_EQ(x.num_sources(), y.num_sources());
+    EXPECT_EQ(x.halo()->owned, y.halo()->owned);
+    EXPECT_EQ(x.halo()->rows_are_sources, y.halo()->rows_are_sources);
+    EXPECT_EQ(x.halo()->sent, y.halo()->sent);
+    EXPECT_EQ(x.halo()->num_sent, y.halo()->num_sent);
+    EXPECT_EQ(x.halo()->num_received, y.halo()->num_received);
+    EXPECT_EQ(x.halo()->interior, y.halo()->interior);
+    EXPECT_EQ(x.halo()->degree[0], y.halo()->degree[0]);
+    EXPECT_EQ(x.halo()->degree[1], y.halo()->degree[1]);
+  }
+}
+
+// Of one type of nodes, and of several.
+class DatasetParts : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    files_.make_citations();
+    GetParam() ? files_.make_authors() : files_.make_citations();
     whole_ = read_dataset(files_.dir(), {.cache = false});
     write_parts(dir_, whole_, kParts, PartitionMethod::kRanges);
   }
@@ -30,9 +50,10 @@ class DatasetParts : public ::testing::Test {
   Dataset whole_;
 };
 
-TEST_F(DatasetParts, AreReadAsTheyWereCut) {
-  const Csr graph = training_graph(whole_, 0, EdgeRules::of(whole_));
-  const std::vector<int32_t> part_of = partition(graph, kParts, PartitionMethod::kRanges);
+TEST_P(DatasetParts, AreReadAsTheyWereCut) {
+  const WholeGraph graph(whole_);
+  const std::vector<int32_t> part_of =
+      partition(graph.schema, graph.graph, kParts, PartitionMethod::kRanges);
   int64_t nodes = 0;
   int64_t labelled[3] = {};
   for (int64_t k = 0; k < kParts; ++k) {
@@ -40,16 +61,7 @@ TEST_F(DatasetParts, AreReadAsTheyWereCut) {
     const DatasetPart read = read_part(dir_, k, kParts);
     EXPECT_EQ(testing::difference(read.dataset, cut.dataset), "");
     EXPECT_EQ(dataset_checksum(read.dataset), dataset_checksum(whole_));
-    EXPECT_TRUE(std::ranges::equal(read.graph.offsets(), cut.graph.offsets()));
-    EXPECT_TRUE(std::ranges::equal(read.graph.sources(), cut.graph.sources()));
-    const Halo& a = *read.graph.halo();
-    const Halo& b = *cut.graph.halo();
-    EXPECT_EQ(a.sent, b.sent);
-    EXPECT_EQ(a.num_sent, b.num_sent);
-    EXPECT_EQ(a.num_received, b.num_received);
-    EXPECT_EQ(a.interior, b.interior);
-    EXPECT_EQ(a.degree[0], b.degree[0]);
-    EXPECT_EQ(a.degree[1], b.degree[1]);
+    expect_same(read.share, cut.share);
     nodes += read.dataset.num_nodes();
     const Split& split = read.dataset.splits.at(0);
     labelled[0] += split.train.size();
@@ -62,7 +74,7 @@ TEST_F(DatasetParts, AreReadAsTheyWereCut) {
   EXPECT_EQ(labelled[2], whole_.splits.at(0).test.size());
 }
 
-TEST_F(DatasetParts, OfAnotherNumberAreRefused) {
+TEST_P(DatasetParts, OfAnotherNumberAreRefused) {
   EXPECT_THROW(read_part(dir_, 0, 3), Error);
   EXPECT_THROW(read_part(dir_, 2, 3), Error);
   EXPECT_NO_THROW(read_part(dir_, 1, 0));
@@ -71,7 +83,7 @@ TEST_F(DatasetParts, OfAnotherNumberAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(files_.root() / "none"));
 }
 
-TEST_F(DatasetParts, DamageIsNotBelieved) {
+TEST_P(DatasetParts, DamageIsNotBelieved) {
   const std::string good = read_text_file((dir_ / "part-1.safetensors").string(), ErrorKind::kData);
   const auto refused = [&](const std::string& bytes) {
     std::ofstream(dir_ / "part-1.safetensors", std::ios::binary) << bytes;
@@ -92,7 +104,7 @@ TEST_F(DatasetParts, DamageIsNotBelieved) {
 }
 
 // Whoever can write a file can write its checksum: what is read must make sense by itself.
-TEST_F(DatasetParts, LiesWithAGoodChecksumAreFound) {
+TEST_P(DatasetParts, LiesWithAGoodChecksumAreFound) {
   const std::filesystem::path path = dir_ / "part-1.safetensors";
   std::map<std::string, std::vector<std::byte>> bytes;
   std::map<std::string, TensorView> tensors;
@@ -119,10 +131,18 @@ TEST_F(DatasetParts, LiesWithAGoodChecksumAreFound) {
   const auto expect_sense = [&](const std::map<std::string, std::string>& lies) {
     try {
       const DatasetPart part = read_with(lies);
-      const Halo& h = *part.graph.halo();
-      EXPECT_EQ(h.owned, part.dataset.num_nodes());
-      EXPECT_EQ(h.owned, part.dataset.labels.classes.size());
-      for (const int64_t row : h.sent) EXPECT_TRUE(row >= 0 && row < h.owned);
+      for (const Csr& relation : part.share.graph.relations) {
+        const Halo& h = *relation.halo();
+        for (const int64_t row : h.sent) EXPECT_TRUE(row >= 0 && row < h.owned);
+      }
+      int64_t nodes = 0;
+      for (size_t t = 0; t < part.share.nodes.size(); ++t) {
+        nodes += part.share.graph.num_nodes[t];
+        for (const int64_t id : part.share.nodes[t])
+          EXPECT_TRUE(id >= 0 && (!GetParam() || id < whole_.hetero.num_nodes[t]));
+      }
+      EXPECT_EQ(nodes, part.dataset.num_nodes());
+      EXPECT_EQ(part.dataset.num_items(), part.dataset.labels.classes.size());
       for (const int32_t c : part.dataset.labels.classes)
         EXPECT_TRUE(c >= -1 && c < part.dataset.info.num_classes);
     } catch (const Error& e) {
@@ -147,21 +167,48 @@ TEST_F(DatasetParts, LiesWithAGoodChecksumAreFound) {
     EXPECT_NE(at, std::string::npos) << from;
     return at == std::string::npos ? text : text.replace(at, from.size(), to);
   };
-  for (const char* task : {"node-classification-hetero", "graph-regression", "graph-sequence"})
-    expect_sense({{"structure", replaced(metadata["structure"], "node-classification", task)}});
-  for (const char* lie : {"{}", "[]", "{\"part\": 1, \"parts\": 2}",
-                          "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": -1}",
-                          "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": 99999}"})
+  int lies = 0;
+  const std::string task = GetParam() ? "node-classification-hetero" : "node-classification";
+  const std::string other = GetParam() ? "node-classification" : "node-classification-hetero";
+  for (const std::string& lie :
+       {other, std::string("graph-regression"), std::string("graph-sequence")}) {
+    expect_sense({{"structure", replaced(metadata["structure"], task, lie)}});
+    ++lies;
+  }
+  for (const std::string lie :
+       {"{}", "[]", "{\"part\": 1, \"parts\": 2}",
+        "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": []}",
+        "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": 0}",
+        "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": [-1,-1,-1]}",
+        "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": [-1]}",
+        "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": [99999]}",
+        "{\"part\": 1, \"parts\": 2, \"cut\": \"\", \"interior\": [0,99999,0]}"}) {
     expect_sense({{"place", lie}});
-  EXPECT_EQ(refused, 8);
+    ++lies;
+  }
+  if (GetParam())
+    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+             {"\"of_whole\":[2,3]", "\"of_whole\":[1,1]"},
+             {"\"of_whole\":[2,3]", "\"of_whole\":[3]"},
+             {"\"target\":1,\"types\"", "\"target\":7,\"types\""},
+             {"\"target\":1,\"types\"", "\"target\":-1,\"types\""},
+             {"\"source\":1", "\"source\":5"},
+             {"[\"author\",\"paper\"]", "[\"paper\"]"}}) {
+      expect_sense({{"structure", replaced(metadata["structure"], from, to)}});
+      ++lies;
+    }
+  EXPECT_EQ(refused, lies);
 }
 
-TEST_F(DatasetParts, OfManyGraphsThereAreNone) {
-  testing::DatasetFiles molecules;
+INSTANTIATE_TEST_SUITE_P(Kinds, DatasetParts, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Typed" : "OneType"; });
+
+TEST(DatasetPart, OfManyGraphsThereIsNone) {
+  const testing::DatasetFiles molecules;
   molecules.make_molecules();
   const Dataset many = read_dataset(molecules.dir(), {.cache = false});
   EXPECT_FALSE(can_be_cut(many));
-  EXPECT_THROW(write_parts(files_.root() / "none", many, 2, PartitionMethod::kMetis), Error);
+  EXPECT_THROW(write_parts(molecules.root() / "none", many, 2, PartitionMethod::kMetis), Error);
 }
 
 }  // namespace

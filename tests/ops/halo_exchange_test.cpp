@@ -40,6 +40,23 @@ Result run(const Csr& graph, const kernels::FusedShape& shape, const at::Tensor&
   return {y.detach(), x.grad(), w.grad(), b.grad()};
 }
 
+struct Part {
+  std::vector<int64_t> nodes;
+  Csr graph;
+};
+
+std::vector<Part> cut(const Csr& graph, int64_t parts, PartitionMethod method) {
+  const HeteroSchema schema = HeteroSchema::homogeneous();
+  const HeteroGraph whole = HeteroGraph::homogeneous(graph);
+  const std::vector<int32_t> part_of = partition(schema, whole, parts, method);
+  std::vector<Part> out;
+  for (int64_t k = 0; k < parts; ++k) {
+    GraphPart part = cut_part(schema, whole, part_of, parts, k);
+    out.push_back({std::move(part.nodes[0]), part.graph.relations[0]});
+  }
+  return out;
+}
+
 class Parts : public testing::TestWithParam<std::tuple<SelfLoops, bool, int>> {};
 
 TEST_P(Parts, AreTheWhole) {
@@ -58,17 +75,15 @@ TEST_P(Parts, AreTheWhole) {
   const Result whole = run(graph, shape, bases, weights, bias, upstream);
 
   for (const PartitionMethod method : {PartitionMethod::kMetis, PartitionMethod::kRanges}) {
-    const std::vector<int32_t> part_of = partition(graph, parts, method);
+    const std::vector<Part> share = cut(graph, parts, method);
     std::vector<Result> of_part(static_cast<size_t>(parts));
-    std::vector<GraphPart> cut;
-    for (int k = 0; k < parts; ++k) cut.push_back(cut_part(graph, part_of, parts, k));
     const auto rows = [&](const at::Tensor& t, int k) {
-      return t.index_select(0, at::tensor(cut[k].nodes, at::kLong));
+      return t.index_select(0, at::tensor(share[k].nodes, at::kLong));
     };
     ThreadGroup group(parts);
     group.run([&](int k) {
       of_part[k] =
-          run(cut[k].graph, shape, rows(bases, k), rows(weights, k), bias, rows(upstream, k));
+          run(share[k].graph, shape, rows(bases, k), rows(weights, k), bias, rows(upstream, k));
     });
     at::Tensor grad_bias = at::zeros_like(bias);
     for (int k = 0; k < parts; ++k) {
@@ -91,8 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Halo, Parts,
 
 TEST(Halo, NeedsAGroup) {
   const Csr graph = some_graph(20, 60, false);
-  const std::vector<int32_t> part_of = partition(graph, 2, PartitionMethod::kRanges);
-  const GraphPart part = cut_part(graph, part_of, 2, 0);
+  const Part part = cut(graph, 2, PartitionMethod::kRanges)[0];
   const at::Tensor x = at::zeros({std::ssize(part.nodes), 3});
   EXPECT_THROW(aggregate(part.graph, {Aggregator::kAdd}, SelfLoops::kNone, x), Error);
 }
