@@ -12,7 +12,7 @@ demo: build
 
 test: build
 	@scripts/setup --test
-	ctest --test-dir $(BUILD) --output-on-failure
+	ctest --test-dir $(BUILD) -j2 --output-on-failure
 
 bench: build
 	$(BUILD)/bin/egc bench fusion 2>/dev/null

@@ -55,11 +55,8 @@ std::vector<std::string> runs_in(const std::string& dir) {
 data::Dataset load_for_training(const std::string& name, const CommonOptions& common) {
   CommonOptions fixed = common;
   fixed.seed = 0;
-  if (data::is_parts_directory(name)) {
-    const int64_t processes = torch_module().train_place().size;
-    check(processes > 1, "{} is cut into parts: as many processes train on it (egc launch)", name);
-    return data::read_part(name, /*part=*/0, processes).dataset;  // tells all that a run asks
-  }
+  if (data::is_parts_directory(name))  // the first tells all that a run asks
+    return data::read_part(name, /*part=*/0, torch_module().train_place().size).dataset;
   return load_dataset(name, fixed);
 }
 

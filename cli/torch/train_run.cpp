@@ -69,9 +69,8 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
     return train::TaskData(part, config.train.split);
   };
   if (data::is_parts_directory(name)) {
-    check(group != nullptr, "{} is cut into parts: as many processes train on it (egc launch)",
-          name);
-    const data::DatasetPart part = data::read_part(name, group->rank(), group->size());
+    const data::DatasetPart part =
+        data::read_part(name, group ? group->rank() : 0, group ? group->size() : 1);
     check_same(part.dataset);
     return of_part(part);
   }

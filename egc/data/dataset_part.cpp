@@ -329,6 +329,8 @@ bool is_parts_directory(const fs::path& dir) {
 }
 
 DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
+  check(parts != 1, "{} is cut into parts: as many processes train on it (egc launch)",
+        dir.string());
   const fs::path path = part_file(dir, part);
   std::error_code ignored;
   check_data(fs::exists(path, ignored),

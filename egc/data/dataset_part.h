@@ -45,8 +45,8 @@ PartFacts facts_of(const HeteroGraph& part);
 std::vector<PartFacts> write_parts(const std::filesystem::path& dir, const Dataset& whole,
                                    int64_t parts, PartitionMethod method);
 bool is_parts_directory(const std::filesystem::path& dir);
-// Throws kData where there is no such part, or the directory has another number of them than
-// `parts`; 0: any number.
+// `parts`: of how many; 0: any number. Throws kData where there is no such part, kUsage for one
+// process alone.
 DatasetPart read_part(const std::filesystem::path& dir, int64_t part, int64_t parts);
 
 }  // namespace egc::data
