@@ -1,9 +1,10 @@
 // egc search aggregators: which of the seven EGC-M should have. By validation alone.
 //
-// halving: all sets train a few epochs, the best go on.
+// halving: all sets train a few epochs, the best go on; the last of them are finalists.
 // gates: one network with all seven and a penalty on those it can do without; those that carry most
-// of its output on the valid part are taken.
-// Either choice is then trained with several seeds, beside the configuration's own.
+// of its output on the valid part are the only finalist.
+// Finalists are trained with several seeds, beside the configuration's own set; of the finalists
+// the one with the best mean on the valid part is chosen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,10 +39,19 @@ struct Options : SearchOptions {
 };
 
 // What was found, and what it took.
-struct Choice {
-  Names aggregators;
+struct Found {
+  std::vector<Names> finalists;
   int64_t epochs = 0;  // of training, in all
   std::string how;     // HTML
+};
+
+// A set with all its seeds.
+struct Final {
+  Names aggregators;
+  std::vector<double> valid;
+  std::vector<double> test;
+  std::string metric;
+  int64_t epochs = 0;
 };
 
 Names all_aggregators() {
@@ -81,57 +91,75 @@ class AggregatorSearch {
   }
 
   void run() {
-    const Choice choice = o_.method == "halving" ? by_halving() : by_gates();
-    std::vector<Trial> finals;
-    for (int64_t k = 0; k < o_.seeds; ++k) {
-      const uint64_t seed = common_.seed + static_cast<uint64_t>(k);
-      finals.push_back(
-          trial_of(fmt::format("chosen-seed-{}", seed), base_, choice.aggregators, seed));
-      if (is_other(choice.aggregators))
-        finals.push_back(trial_of(fmt::format("by-hand-seed-{}", seed), base_, by_hand_, seed));
+    const Found found = o_.method == "halving" ? by_halving() : by_gates();
+    std::vector<Names> sets = found.finalists;
+    if (!by_hand_.empty() && place_of(by_hand_, sets) == sets.size()) sets.push_back(by_hand_);
+    std::vector<Trial> trials;
+    for (int64_t k = 0; k < o_.seeds; ++k)
+      for (const Names& set : sets) {
+        const uint64_t seed = common_.seed + static_cast<uint64_t>(k);
+        trials.push_back(
+            trial_of(fmt::format("final-{}-seed-{}", fmt::join(set, "-"), seed), base_, set, seed));
+      }
+    trials = run_rungs(trials, {{epochs_, trials.size(), true}}, o_.trials, common_, stop_);
+    std::vector<Final> finals(sets.size());
+    for (size_t k = 0; k < sets.size(); ++k) finals[k].aggregators = sets[k];
+    for (const Trial& t : trials) {
+      Final& f = finals[place_of(t.config.at("model").at("aggregators").get<Names>(), sets)];
+      f.valid.push_back(t.valid);
+      f.test.push_back(t.test);
+      f.metric = t.metric;
+      f.epochs += t.epochs;
     }
-    finals = run_rungs(finals, {{epochs_, finals.size(), true}}, o_.trials, common_, stop_);
-    const fs::path out(o_.trials.out);
-    write_whole_file(out / "best.json",
-                     trial_of("", base_, choice.aggregators, 0).config.dump(2) + "\n");
-    show(choice, finals);
+    std::vector<double> scores;
+    for (size_t k = 0; k < found.finalists.size(); ++k)
+      scores.push_back(spread_of(finals[k].valid).mean);
+    const size_t chosen = search::best_of(scores, 1, finals[0].metric == "mae").front();
+    write_whole_file(fs::path(o_.trials.out) / "best.json",
+                     trial_of("", base_, sets[chosen], 0).config.dump(2) + "\n");
+    show(found, finals, chosen, trials);
   }
 
  private:
-  bool is_other(const Names& chosen) const {
-    return !by_hand_.empty() &&
-           !std::is_permutation(chosen.begin(), chosen.end(), by_hand_.begin(), by_hand_.end());
+  // Of a set in whatever order; sets.size(): it is not among them.
+  static size_t place_of(const Names& set, const std::vector<Names>& sets) {
+    const auto same = [&](const Names& other) {
+      return std::is_permutation(set.begin(), set.end(), other.begin(), other.end());
+    };
+    return static_cast<size_t>(std::find_if(sets.begin(), sets.end(), same) - sets.begin());
   }
 
-  Choice by_halving() {
+  Found by_halving() {
     std::vector<Trial> trials;
     for (const Names& set : search::subsets(all_aggregators(), static_cast<size_t>(o_.choose)))
       trials.push_back(trial_of(fmt::format("{}", fmt::join(set, "-")), base_, set, common_.seed));
     auto rungs = search::halving_rungs(trials.size(), o_.first_epochs, epochs_, o_.factor);
-    // The last one is trained with all seeds instead.
+    // A last one would be trained with all seeds anyway.
     while (rungs.size() > 1 && rungs.back().trials == 1) rungs.pop_back();
     const auto ranked = run_rungs(trials, rungs, o_.trials, common_, stop_);
     check_found(ranked.front());
-    Choice out;
-    out.aggregators = ranked.front().config.at("model").at("aggregators").get<Names>();
+    Found out;
+    for (size_t k = 0; k < rungs.back().trials; ++k)
+      out.finalists.push_back(ranked[k].config.at("model").at("aggregators").get<Names>());
     for (const Trial& t : ranked) out.epochs += t.epochs;
     out.how = "<h2>What was tried, best first</h2>\n" + trials_as_html(ranked);
     if (!common_.quiet || common_.json) print_trials(ranked, common_);
     return out;
   }
 
-  Choice by_gates() {
+  Found by_gates() {
     Trial all = trial_of("all-seven", base_, all_aggregators(), common_.seed);
     all.config["train"]["aggregator_sparsity"] = o_.strength;
     all.config["train"]["epochs"] = o_.gate_epochs;
     const auto trained = run_rungs({all}, {{o_.gate_epochs, 1, true}}, o_.trials, common_, stop_);
     check_found(trained.front());
     const auto shares = shares_of(fs::path(o_.trials.out) / all.name / "run");
-    Choice out;
+    Found out;
+    Names carriers;
     out.epochs = trained.front().epochs;
     out.how = "<h2>What carried the output of all seven</h2>\n<table>\n";
     for (size_t k = 0; k < shares.size(); ++k) {
-      if (std::ssize(out.aggregators) < o_.choose) out.aggregators.push_back(shares[k].first);
+      if (std::ssize(carriers) < o_.choose) carriers.push_back(shares[k].first);
       out.how += fmt::format("<tr><th>{}</th><td>{:.1f} %</td></tr>\n", shares[k].first,
                              100 * shares[k].second);
       if (common_.json)
@@ -141,6 +169,7 @@ class AggregatorSearch {
         fmt::print("{:<10} {:5.1f} %\n", shares[k].first, 100 * shares[k].second);
     }
     out.how += "</table>\n";
+    out.finalists = {carriers};
     return out;
   }
 
@@ -166,54 +195,56 @@ class AggregatorSearch {
     return out;
   }
 
-  void show(const Choice& choice, const std::vector<Trial>& finals) const {
-    const std::string what = fmt::format("{}", fmt::join(choice.aggregators, ", "));
+  void show(const Found& found, const std::vector<Final>& finals, size_t chosen,
+            const std::vector<Trial>& trials) const {
+    // What the choice cost beside its own training.
+    int64_t search_epochs = found.epochs;
+    for (size_t k = 0; k < found.finalists.size(); ++k)
+      if (k != chosen) search_epochs += finals[k].epochs;
     std::string table =
         "<div class=\"scroll\"><table><tr><th></th><th>aggregators</th><th>valid</th>"
         "<th>test</th></tr>\n";
-    for (const char* name : {"chosen", "by-hand"}) {
-      std::vector<double> valid;
-      std::vector<double> test;
-      std::string metric;
-      for (const Trial& t : finals) {
-        if (!t.name.starts_with(name)) continue;
-        valid.push_back(t.valid);
-        test.push_back(t.test);
-        metric = t.metric;
-      }
-      if (test.empty()) continue;
-      const Names& set = name == std::string("chosen") ? choice.aggregators : by_hand_;
-      const Spread v = spread_of(valid);
-      const Spread s = spread_of(test);
+    const auto add = [&](const char* name, const Final& f) {
+      const Spread v = spread_of(f.valid);
+      const Spread s = spread_of(f.test);
       if (common_.json)
-        fmt::print("{}\n",
-                   Json{{"summary", name},
-                        {"aggregators", set},
-                        {"metric", metric},
-                        {"seeds", s.count},
-                        {"valid", v.mean},
-                        {"valid_std", v.deviation},
-                        {"test", s.mean},
-                        {"test_std", s.deviation},
-                        {"search_epochs", name == std::string("chosen") ? choice.epochs : 0}}
-                       .dump());
+        fmt::print("{}\n", Json{{"summary", name},
+                                {"aggregators", f.aggregators},
+                                {"metric", f.metric},
+                                {"seeds", s.count},
+                                {"valid", v.mean},
+                                {"valid_std", v.deviation},
+                                {"test", s.mean},
+                                {"test_std", s.deviation},
+                                {"search_epochs", &f == &finals[chosen] ? search_epochs : 0}}
+                               .dump());
       else
         fmt::print("{:<8} {:<24} valid {}  test {}  ({} seeds)\n", name,
-                   fmt::format("{}", fmt::join(set, ",")), spell_score(metric, v.mean, v.deviation),
-                   spell_score(metric, s.mean, s.deviation), s.count);
-      table += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
-                           fmt::join(set, ", "), spell_score(metric, v.mean, v.deviation),
-                           spell_score(metric, s.mean, s.deviation));
-    }
-    const std::string budget = fmt::format(
-        "{} of training took the search, with one seed; then {} seeds, up to {} epochs each",
-        fmt::format("{} epochs", choice.epochs), o_.seeds, epochs_);
+                   fmt::format("{}", fmt::join(f.aggregators, ",")),
+                   spell_score(f.metric, v.mean, v.deviation),
+                   spell_score(f.metric, s.mean, s.deviation), s.count);
+      table +=
+          fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
+                      fmt::join(f.aggregators, ", "), spell_score(f.metric, v.mean, v.deviation),
+                      spell_score(f.metric, s.mean, s.deviation));
+    };
+    std::vector<Names> sets;
+    for (const Final& f : finals) sets.push_back(f.aggregators);
+    const size_t by_hand = by_hand_.empty() ? chosen : place_of(by_hand_, sets);
+    add("chosen", finals[chosen]);
+    if (by_hand != chosen) add("by-hand", finals[by_hand]);
+    for (size_t k = 0; k < finals.size(); ++k)
+      if (k != chosen && k != by_hand) add("finalist", finals[k]);
+    const std::string budget =
+        fmt::format("{} epochs of training took the search; {} seeds, up to {} epochs each",
+                    search_epochs, o_.seeds, epochs_);
     write_whole_file(
         fs::path(o_.trials.out) / "report.html",
         report::html_page(
-            fmt::format("Aggregators for {}: {}", o_.trials.dataset, what),
+            fmt::format("Aggregators for {}: {}", o_.trials.dataset,
+                        fmt::join(finals[chosen].aggregators, ", ")),
             fmt::format("<p>{}</p>\n{}</table></div>\n{}<h2>Trainings</h2>\n{}",
-                        report::escape_html(budget), table, choice.how, trials_as_html(finals))));
+                        report::escape_html(budget), table, found.how, trials_as_html(trials))));
     if (!common_.json)
       fmt::print("{}\n{}\n", budget, (fs::path(o_.trials.out) / "report.html").string());
   }
@@ -243,7 +274,8 @@ void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
       ->capture_default_str();
   c->add_option("--strength", o->strength, "Of the penalty on aggregators, with gates")
       ->capture_default_str();
-  c->add_option("--seeds", o->seeds, "Trainings of the choice, beside the configuration's own")
+  c->add_option("--seeds", o->seeds,
+                "Trainings of each finalist and of the configuration's own set")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   c->footer("Example:\n  egc search aggregators zinc --choose 3 --jobs 2 --out found");
