@@ -21,7 +21,10 @@ struct DatasetPart {
 // Whether a dataset is one graph with classes of its nodes, which can be cut.
 bool can_be_cut(const Dataset& dataset);
 
-// What is cut: the graph as networks see it, one with one type of nodes as a special case of many.
+// Of the graph as networks see it, one type of nodes as a special case of many.
+HeteroSchema schema_of(const Dataset& dataset);
+
+// What is cut.
 struct WholeGraph {
   explicit WholeGraph(const Dataset& dataset);
   HeteroSchema schema;
