@@ -79,7 +79,8 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
                  const std::vector<RunToCreate>& runs) {
   train::RunConfig config = resolve_config(dataset, flags);
   train::check_training(config, dataset.info);
-  if (train_place().size > 1) train::check_group_training(config, dataset);
+  if (const int size = train_place().size; size > 1)
+    train::check_group_training(config, dataset, size);
   try {
     (void)nlohmann::json(config.dataset).dump();
   } catch (const nlohmann::json::exception&) {

@@ -10,6 +10,7 @@
 #include "egc/core/log.h"
 #include "egc/core/text_file.h"
 #include "egc/data/cache.h"
+#include "egc/data/splits.h"
 #include "egc/distributed/group.h"
 #include "egc/train/run.h"
 
@@ -37,11 +38,10 @@ void log_part(const data::DatasetPart& part) {
 }
 
 // Rank 0 decides who has which node.
-data::DatasetPart part_of_rank(const data::Dataset& whole, distributed::Group& group) {
+data::DatasetPart part_of_rank(const data::Dataset& whole, const std::string& split,
+                               distributed::Group& group) {
   const data::WholeGraph graph(whole);
   const int64_t nodes = whole.num_nodes();
-  check(group.size() <= nodes, "{}: {} processes cannot share {} nodes", whole.info.name,
-        group.size(), nodes);
   at::Tensor part_of = at::zeros({nodes}, at::kInt);
   if (group.rank() == 0) {
     const std::vector<int32_t> chosen =
@@ -49,8 +49,10 @@ data::DatasetPart part_of_rank(const data::Dataset& whole, distributed::Group& g
     std::copy(chosen.begin(), chosen.end(), part_of.data_ptr<int32_t>());
   }
   group.from_first(part_of);
-  return data::cut_dataset(whole, graph, {part_of.data_ptr<int32_t>(), static_cast<size_t>(nodes)},
-                           group.size(), group.rank());
+  const data::Split divided = data::with_valid(whole, split);
+  return data::cut_dataset(whole, graph, {&divided, 1},
+                           {part_of.data_ptr<int32_t>(), static_cast<size_t>(nodes)}, group.size(),
+                           group.rank());
 }
 
 // Of a group: its batches are shared, or one large graph is cut among its processes, unless that
@@ -76,7 +78,8 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
   }
   const data::Dataset dataset = load(name);
   check_same(dataset);
-  if (group != nullptr && data::can_be_cut(dataset)) return of_part(part_of_rank(dataset, *group));
+  if (group != nullptr && data::can_be_cut(dataset))
+    return of_part(part_of_rank(dataset, config.train.split, *group));
   return train::TaskData(dataset, config.train.split,
                          config.model.outputs - data::TargetVocabulary::kSpecialWords,
                          config.model.sequence_length);

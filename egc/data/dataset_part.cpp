@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "egc/data/cache.h"
-#include "egc/data/splits.h"
 #include "egc/data/training_edges.h"
 
 namespace egc::data {
@@ -56,7 +55,8 @@ WholeGraph::WholeGraph(const Dataset& d) : schema(schema_of(d)) {
 }
 
 DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
-                        std::span<const int32_t> part_of, int64_t parts, int64_t part) {
+                        std::span<const Split> splits, std::span<const int32_t> part_of,
+                        int64_t parts, int64_t part) {
   DatasetPart out;
   out.part = part;
   out.parts = parts;
@@ -86,11 +86,9 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
   d.labels.classes = std::move(classes);
   std::vector<int64_t> number(static_cast<size_t>(whole.num_items()), -1);
   for (size_t k = 0; k < labelled.size(); ++k) number[labelled[k]] = static_cast<int64_t>(k);
-  for (const Split& each : whole.splits) {
-    const Split split = with_valid(whole, each.name);
+  for (const Split& split : splits)
     d.splits.push_back({split.name, renumbered(split.train, number),
                         renumbered(split.valid, number), renumbered(split.test, number)});
-  }
   return out;
 }
 

@@ -31,9 +31,10 @@ struct WholeGraph {
   HeteroGraph graph;
 };
 
-// Splits without a valid part get one, as training would cut it, before they are divided.
+// splits: of the whole, those that are divided among the parts, with their valid parts.
 DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
-                        std::span<const int32_t> part_of, int64_t parts, int64_t part);
+                        std::span<const Split> splits, std::span<const int32_t> part_of,
+                        int64_t parts, int64_t part);
 
 struct PartFacts {
   int64_t nodes = 0;

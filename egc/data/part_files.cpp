@@ -7,6 +7,7 @@
 #include "egc/data/cache.h"
 #include "egc/data/dataset_part.h"
 #include "egc/data/dataset_tensors.h"
+#include "egc/data/splits.h"
 #include "egc/data/write_dataset.h"
 
 namespace egc::data {
@@ -171,6 +172,10 @@ void check_structure(const Dataset& d) {
                  h.nodes_of_whole.size() == h.num_nodes.size() && h.target_type >= 0 &&
                  h.target_type < std::ssize(h.num_nodes),
              "its numbers do not agree");
+  for (size_t t = 0; t < h.num_nodes.size(); ++t)
+    check_data(h.nodes_of_whole[t] >= h.num_nodes[t] &&
+                   h.nodes_of_whole[t] <= std::numeric_limits<int32_t>::max(),
+               "it has {} of {} nodes of a type", h.num_nodes[t], h.nodes_of_whole[t]);
 }
 
 void check_part(const DatasetPart& p) {
@@ -197,10 +202,12 @@ std::vector<PartFacts> write_parts(const fs::path& dir, const Dataset& whole, in
   const std::vector<int32_t> part_of = partition(graph.schema, graph.graph, parts, method);
   Dataset known = whole;  // which shares everything, with a checksum that is taken once
   known.checksum_of_whole = dataset_checksum(whole);
+  std::vector<Split> splits;
+  for (const Split& split : whole.splits) splits.push_back(with_valid(whole, split.name));
   std::vector<PartFacts> facts;
   create_directory_whole(dir, [&](const fs::path& to) {
     for (int64_t k = 0; k < parts; ++k) {
-      const DatasetPart part = cut_dataset(known, graph, part_of, parts, k);
+      const DatasetPart part = cut_dataset(known, graph, splits, part_of, parts, k);
       facts.push_back(facts_of(part.share.graph));
       const ShareArrays arrays = arrays_of(part.share);
       StoreTensors store;
@@ -244,7 +251,10 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
       const auto it = file->metadata().find(key);
       return it == file->metadata().end() ? std::string() : it->second;
     };
-    check_data(value("egc_dataset_part") == kVersion, "it is no part of a dataset");
+    const std::string version = value("egc_dataset_part");
+    check_data(!version.empty(), "it is no part of a dataset");
+    check_data(version == kVersion,
+               "it was cut by another version of egc; \"egc data partition\" makes it anew");
     check_data(value("checksum") ==
                    checksum(file->tensors(), value("structure") + value("place") + value("whole")),
                "the checksum does not fit");
@@ -266,8 +276,11 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
     out.share = share_of(schema, arrays, place.at("interior").get<std::vector<int64_t>>());
     check_part(out);
     return out;
+  } catch (const json::exception&) {
+    fail(ErrorKind::kData, "{}: its description is not as egc writes it", path.string());
   } catch (const std::exception& e) {
-    fail(ErrorKind::kData, "{}: {}", path.string(), e.what());
+    const std::string why = e.what();
+    fail(ErrorKind::kData, "{}", why.starts_with(path.string()) ? why : path.string() + ": " + why);
   }
 }
 

@@ -71,6 +71,10 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
           fmt::join(same.embedded_nodes, ", "), fmt::join(c.embedded_nodes, ", "));
     check(d.info.node_features == data::FeatureKind::kNone || c.features == same.features,
           "{} has {} float features, the network takes {}", name, same.features, c.features);
+    for (size_t t = 0; t < d.hetero.features.size(); ++t)
+      check(d.hetero.features[t].columns() == 0 || d.hetero.features[t].columns() == same.features,
+            "{} has {} features of {} and {} of another type, a network takes as many of all", name,
+            d.hetero.features[t].columns(), d.hetero.schema.node_types[t], same.features);
     check(c.outputs == same.outputs, "{} has {} classes, the network gives {}", name, same.outputs,
           c.outputs);
     return;

@@ -52,8 +52,11 @@ void check_training(const RunConfig& run, const data::DatasetInfo& info) {
         "aggregator_sparsity is for networks of EGC layers, got {}", run.model.model);
 }
 
-void check_group_training(const RunConfig& run, const data::Dataset& dataset) {
+void check_group_training(const RunConfig& run, const data::Dataset& dataset, int64_t processes) {
   if (!dataset.splits_nodes()) return;
+  check(!dataset.checksum_of_whole.empty() || processes <= dataset.num_nodes(),
+        "{}: {} processes cannot share {} nodes", dataset.info.name, processes,
+        dataset.num_nodes());
   // Layers that read no more of another process than the rows of their sources.
   constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage", "regc", "rgcn"};
   check(std::find(std::begin(kModels), std::end(kModels), run.model.model) != std::end(kModels),
@@ -67,7 +70,7 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Gro
     : data_(data), config_(config), group_(group) {
   check_config(config.train);
   check_training(config, data.dataset().info);
-  if (group != nullptr) check_group_training(config, data.dataset());
+  if (group != nullptr) check_group_training(config, data.dataset(), group->size());
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   check_fits(config_.model, data.dataset());

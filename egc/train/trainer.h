@@ -23,7 +23,7 @@ namespace egc::train {
 void check_training(const RunConfig& config, const data::DatasetInfo& info);
 
 // Throws kUsage unless a group of processes can train such a network on the dataset.
-void check_group_training(const RunConfig& config, const data::Dataset& dataset);
+void check_group_training(const RunConfig& config, const data::Dataset& dataset, int64_t processes);
 
 class Trainer {
  public:

@@ -46,7 +46,7 @@ done
 # One large graph, cut among the ranks: 20 steps. The best epoch is the last: the loss falls.
 "$egc" data generate arxiv-like --size 0.01 --out whole >/dev/null
 whole=(--hidden 16 --layers 2 --lr 0.0002 --epochs 20 --watch loss)
-for model in egc-s egc-m gcn gin sage; do
+for model in egc-s egc-m gcn gin sage regc; do
   rm -rf one two three
   "$egc" --quiet train whole --model $model "${whole[@]}" --out one --threads 1 >log 2>&1 || fail "train whole $model: $(cat log)"
   launches 2 two whole --model $model "${whole[@]}"
@@ -151,6 +151,12 @@ refused() {
 refused 2 "gat is not among them" whole --model gat
 refused 2 "drop_edges and drop_nodes are for one process" whole --model gcn --drop-edges 0.1
 refused 3 "of 3, needed is" cut --model gcn
+mkdir -p tiny/raw tiny/split/all
+echo '{"name": "tiny", "task": "node-classification", "num_classes": 2}' >tiny/dataset.json
+echo 3 >tiny/raw/num-node-list.csv; echo 0,1 >tiny/raw/edge.csv; printf '1\n0\n1\n' | tee tiny/raw/node-feat.csv >tiny/raw/node-label.csv
+echo 0 >tiny/split/all/train.csv; echo 1 >tiny/split/all/valid.csv; echo 2 >tiny/split/all/test.csv
+"$egc" --quiet launch -n 4 -- train tiny --model gcn --out x --quiet >log 2>&1; code=$?
+{ [ $code -eq 2 ] && grep -q "4 processes cannot share 3 nodes" log && [ ! -e x ]; } || fail "more ranks than nodes: exit $code, $(cat log)"
 mkdir mixed
 "$egc" data partition whole --parts 2 --out metis >/dev/null
 "$egc" data partition whole --parts 2 --method ranges --out ranges >/dev/null

@@ -57,7 +57,7 @@ TEST_P(DatasetParts, AreReadAsTheyWereCut) {
   int64_t nodes = 0;
   int64_t labelled[3] = {};
   for (int64_t k = 0; k < kParts; ++k) {
-    const DatasetPart cut = cut_dataset(whole_, graph, part_of, kParts, k);
+    const DatasetPart cut = cut_dataset(whole_, graph, whole_.splits, part_of, kParts, k);
     const DatasetPart read = read_part(dir_, k, kParts);
     EXPECT_EQ(testing::difference(read.dataset, cut.dataset), "");
     EXPECT_EQ(dataset_checksum(read.dataset), dataset_checksum(whole_));
@@ -190,6 +190,8 @@ TEST_P(DatasetParts, LiesWithAGoodChecksumAreFound) {
     for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
              {"\"of_whole\":[2,3]", "\"of_whole\":[1,1]"},
              {"\"of_whole\":[2,3]", "\"of_whole\":[3]"},
+             {"\"of_whole\":[2,3]", "\"of_whole\":[-2,3]"},
+             {"\"of_whole\":[2,3]", "\"of_whole\":[2,1000000000000]"},
              {"\"target\":1,\"types\"", "\"target\":7,\"types\""},
              {"\"target\":1,\"types\"", "\"target\":-1,\"types\""},
              {"\"source\":1", "\"source\":5"},
