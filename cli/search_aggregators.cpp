@@ -1,6 +1,7 @@
 // egc search aggregators: which of the seven EGC-M should have. By validation alone.
 //
-// halving: all sets train a few epochs, the best go on; the last of them are finalists.
+// halving: all sets train a few epochs, the best go on; the last of them are finalists. After the
+// first epochs, where chance decides much, sets with the same aggregators vouch for each other.
 // gates: one network with all seven and a penalty on those it can do without; those that carry most
 // of its output on the valid part are the only finalist.
 // Finalists are trained with several seeds, beside the configuration's own set; of the finalists
@@ -22,6 +23,7 @@
 #include "egc/core/statistics.h"
 #include "egc/kernels/aggregator.h"
 #include "egc/report/html.h"
+#include "egc/search/shared_places.h"
 #include "egc/search/space.h"
 
 namespace egc::cli {
@@ -41,7 +43,7 @@ struct Options : SearchOptions {
 // What was found, and what it took.
 struct Found {
   std::vector<Names> finalists;
-  int64_t epochs = 0;  // of training, in all
+  int64_t epochs = 0;  // of training, without the finalists'
   std::string how;     // HTML
 };
 
@@ -58,6 +60,10 @@ Names all_aggregators() {
   Names out;
   for (int k = 0; k < kNumAggregators; ++k) out.emplace_back(name_of(static_cast<Aggregator>(k)));
   return out;
+}
+
+Names aggregators_of(const Trial& trial) {
+  return trial.config.at("model").at("aggregators").get<Names>();
 }
 
 Trial trial_of(const std::string& name, Json config, const Names& aggregators, uint64_t seed) {
@@ -96,16 +102,13 @@ class AggregatorSearch {
     if (!by_hand_.empty() && place_of(by_hand_, sets) == sets.size()) sets.push_back(by_hand_);
     std::vector<Trial> trials;
     for (int64_t k = 0; k < o_.seeds; ++k)
-      for (const Names& set : sets) {
-        const uint64_t seed = common_.seed + static_cast<uint64_t>(k);
-        trials.push_back(
-            trial_of(fmt::format("final-{}-seed-{}", fmt::join(set, "-"), seed), base_, set, seed));
-      }
+      for (const Names& set : sets)
+        trials.push_back(trial_of_set(set, common_.seed + static_cast<uint64_t>(k)));
     trials = run_rungs(trials, {{epochs_, trials.size(), true}}, o_.trials, common_, stop_);
     std::vector<Final> finals(sets.size());
     for (size_t k = 0; k < sets.size(); ++k) finals[k].aggregators = sets[k];
     for (const Trial& t : trials) {
-      Final& f = finals[place_of(t.config.at("model").at("aggregators").get<Names>(), sets)];
+      Final& f = finals[place_of(aggregators_of(t), sets)];
       f.valid.push_back(t.valid);
       f.test.push_back(t.test);
       f.metric = t.metric;
@@ -121,6 +124,13 @@ class AggregatorSearch {
   }
 
  private:
+  // Finalists have names like all others, so they go on where halving left them.
+  Trial trial_of_set(const Names& set, uint64_t seed) const {
+    std::string name = fmt::format("{}", fmt::join(set, "-"));
+    if (seed != common_.seed) name += fmt::format("-seed-{}", seed);
+    return trial_of(name, base_, set, seed);
+  }
+
   // Of a set in whatever order; sets.size(): it is not among them.
   static size_t place_of(const Names& set, const std::vector<Names>& sets) {
     const auto same = [&](const Names& other) {
@@ -130,18 +140,24 @@ class AggregatorSearch {
   }
 
   Found by_halving() {
+    const auto all_sets = search::subsets(all_aggregators(), static_cast<size_t>(o_.choose));
     std::vector<Trial> trials;
-    for (const Names& set : search::subsets(all_aggregators(), static_cast<size_t>(o_.choose)))
-      trials.push_back(trial_of(fmt::format("{}", fmt::join(set, "-")), base_, set, common_.seed));
+    for (const Names& set : all_sets) trials.push_back(trial_of_set(set, common_.seed));
+    const auto judge = [&](const std::vector<Trial>& alive) {
+      const auto order = by_validation(alive);
+      return alive.size() == all_sets.size() ? search::shared_order(all_sets, order) : order;
+    };
     auto rungs = search::halving_rungs(trials.size(), o_.first_epochs, epochs_, o_.factor);
     // A last one would be trained with all seeds anyway.
     while (rungs.size() > 1 && rungs.back().trials == 1) rungs.pop_back();
-    const auto ranked = run_rungs(trials, rungs, o_.trials, common_, stop_);
+    const auto ranked = run_rungs(trials, rungs, o_.trials, common_, stop_, judge);
     check_found(ranked.front());
     Found out;
-    for (size_t k = 0; k < rungs.back().trials; ++k)
-      out.finalists.push_back(ranked[k].config.at("model").at("aggregators").get<Names>());
-    for (const Trial& t : ranked) out.epochs += t.epochs;
+    for (size_t k = 0; k < ranked.size(); ++k)
+      if (k < rungs.back().trials)
+        out.finalists.push_back(aggregators_of(ranked[k]));
+      else
+        out.epochs += ranked[k].epochs;
     out.how = "<h2>What was tried, best first</h2>\n" + trials_as_html(ranked);
     if (!common_.quiet || common_.json) print_trials(ranked, common_);
     return out;

@@ -105,9 +105,19 @@ void train_all(std::vector<Trial>& trials, const search::Rung& rung, const Trial
 
 }  // namespace
 
+std::vector<size_t> by_validation(const std::vector<Trial>& trials) {
+  std::vector<double> scores;
+  bool lower = false;
+  for (const Trial& t : trials) {
+    scores.push_back(t.valid);
+    lower = lower || t.metric == "mae";
+  }
+  return search::best_of(scores, scores.size(), lower);
+}
+
 std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
                              const TrialOptions& options, const CommonOptions& common,
-                             const volatile std::sig_atomic_t* stop) {
+                             const volatile std::sig_atomic_t* stop, const Judge& judge) {
   for (Trial& trial : trials) {
     trial.config["seed"] = trial.seed;
     Directory(options, trial).write_config(trial.config);
@@ -117,13 +127,7 @@ std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search
   for (size_t r = 0; r < rungs.size(); ++r) {
     const bool last = r + 1 == rungs.size();
     train_all(alive, rungs[r], options, common, stop);
-    std::vector<double> scores;
-    bool lower = false;
-    for (const Trial& t : alive) {
-      scores.push_back(t.valid);
-      lower = lower || t.metric == "mae";
-    }
-    const auto order = search::best_of(scores, scores.size(), lower);
+    const auto order = judge(alive);
     const size_t go_on = last ? order.size() : std::min(rungs[r + 1].trials, order.size());
     std::vector<Trial> next;
     std::vector<Trial> behind;

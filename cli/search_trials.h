@@ -7,6 +7,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -36,9 +37,14 @@ struct TrialOptions {
 // Thrown by what follows when `stop` is set.
 struct SearchStopped {};
 
+// The places of trials that have trained equally long, the best first.
+using Judge = std::function<std::vector<size_t>(const std::vector<Trial>& trials)>;
+std::vector<size_t> by_validation(const std::vector<Trial>& trials);
+
 // Trains the trials through the rungs; the best first.
 std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
                              const TrialOptions& options, const CommonOptions& common,
-                             const volatile std::sig_atomic_t* stop);
+                             const volatile std::sig_atomic_t* stop,
+                             const Judge& judge = by_validation);
 
 }  // namespace egc::cli

@@ -55,7 +55,7 @@ lines search settings small --config gcn.json --space grid.json --method grid --
 # Aggregators: both ways, beside the hand-made choice.
 lines search aggregators small --config egc.json --choose 2 --first-epochs 1 --seeds 2 --jobs 2 --out pairs
 py json pairs <<'CHECK'
-import json, sys
+import json, os, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 trials = [l for l in lines if "trial" in l]
 assert len(trials) == 21 and len({l["trial"] for l in trials}) == 21
@@ -66,7 +66,11 @@ furthest = max(l["epochs"] for l in trials)
 finals = [l for l in lines if l.get("summary") in ("chosen", "finalist")]
 assert {"-".join(l["aggregators"]) for l in finals} >= {l["trial"] for l in trials if l["epochs"] == furthest} - {"-".join(summary.get("by-hand", {"aggregators": []})["aggregators"])}
 assert len(finals) > 1 and min(finals, key=lambda l: l["valid"])["summary"] == "chosen", finals
-assert summary["chosen"]["search_epochs"] > sum(l["epochs"] for l in trials)
+# Finalists go on where halving left them: nothing is trained, or counted, twice.
+names = ["-".join(l["aggregators"]) for l in finals]
+assert summary["chosen"]["search_epochs"] == sum(l["epochs"] for l in trials if l["trial"] not in names) + (len(finals) - 1) * 2 * 4
+assert set(os.listdir(sys.argv[2])) >= {n + s for n in names for s in ("", "-seed-1")}
+assert {l["trial"] for l in trials} >= set(names)
 assert json.load(open(sys.argv[2] + "/best.json"))["model"]["aggregators"] == summary["chosen"]["aggregators"]
 CHECK
 lines search aggregators small --config egc.json --choose 2 --method gates --gate-epochs 2 --seeds 1 --out gates
@@ -79,7 +83,7 @@ assert [l["aggregator"] for l in shares[:2]] == next(l for l in lines if l.get("
 CHECK
 
 # Explaining: shares that add up, of every node.
-run=$(echo gates/final-*-seed-0/run | cut -d" " -f1)
+run=$(echo gates/*/run | cut -d" " -f1)
 lines explain $run small --out explained
 py json explained/nodes.csv <<'CHECK'
 import csv, json, sys

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "egc/search/halving.h"
+#include "egc/search/shared_places.h"
 #include "egc/search/space.h"
 #include "tests/core/expect_error.h"
 
@@ -108,6 +109,61 @@ TEST(Subsets, AreAllThereOnce) {
   EXPECT_EQ(search::subsets({"a", "b", "c"}, 2),
             (std::vector<std::vector<std::string>>{{"a", "b"}, {"a", "c"}, {"b", "c"}}));
   EXPECT_TRUE(search::subsets({"a"}, 2).empty());
+}
+
+using Names = std::vector<std::string>;
+const Names kSeven = {"a", "b", "c", "d", "e", "f", "g"};
+
+// Pairs of places that two rankings have the other way round.
+int inversions(const std::vector<size_t>& order, const std::vector<size_t>& truth) {
+  std::vector<size_t> place(truth.size());
+  for (size_t k = 0; k < truth.size(); ++k) place[truth[k]] = k;
+  int out = 0;
+  for (size_t k = 0; k < order.size(); ++k)
+    for (size_t l = k + 1; l < order.size(); ++l) out += place[order[k]] > place[order[l]] ? 1 : 0;
+  return out;
+}
+
+TEST(SharedOrder, TakesChanceOutOfARanking) {
+  const auto sets = search::subsets(kSeven, 3);
+  std::vector<double> merit;
+  for (const Names& set : sets) {
+    double sum = 0;
+    for (const std::string& member : set) sum += member[0] - 'a';
+    merit.push_back(sum);
+  }
+  const auto truth = search::best_of(merit, merit.size(), false);
+  Rng rng(3);
+  int alone = 0;
+  int together = 0;
+  for (int times = 0; times < 20; ++times) {
+    std::vector<double> seen = merit;
+    for (double& score : seen) score += 12 * rng.uniform();
+    const auto order = search::best_of(seen, seen.size(), false);
+    const auto shared = search::shared_order(sets, order);
+    EXPECT_EQ(std::set<size_t>(shared.begin(), shared.end()).size(), sets.size());
+    alone += inversions(order, truth);
+    together += inversions(shared, truth);
+  }
+  EXPECT_LT(together, 0.75 * alone) << alone;
+}
+
+TEST(SharedOrder, OneLuckySetDoesNotLead) {
+  const auto sets = search::subsets(kSeven, 3);
+  std::vector<size_t> order;  // e, f, g first by chance; else what begins the alphabet is good
+  for (size_t s = 0; s + 1 < sets.size(); ++s) order.push_back(s);
+  order.insert(order.begin(), sets.size() - 1);
+  const auto shared = search::shared_order(sets, order);
+  EXPECT_EQ(sets[shared.front()], (Names{"a", "b", "c"}));
+  EXPECT_NE(shared.back(), sets.size() - 1);  // its own place counts too
+}
+
+TEST(SharedOrder, KeepsWhatNothingContradicts) {
+  const std::vector<size_t> order = {2, 0, 1};
+  EXPECT_EQ(search::shared_order(search::subsets({"a", "b", "c"}, 1), order), order);
+  EXPECT_EQ(search::shared_order(search::subsets({"a", "b", "c"}, 2), order), order);
+  EXPECT_EQ(search::shared_order({{"a", "b"}}, {0}), (std::vector<size_t>{0}));
+  EXPECT_TRUE(search::shared_order({}, {}).empty());
 }
 
 }  // namespace
