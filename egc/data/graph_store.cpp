@@ -88,7 +88,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     if (!x.categories.empty()) copy_rows(x.categories, begin, end - begin, out.categories);
   }
   if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
-  out.graphs.graph = Csr(nodes, nodes, std::move(offsets), std::move(sources));
+  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources));
   copy_labels(out);
   return out;
 }

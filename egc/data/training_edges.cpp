@@ -42,7 +42,7 @@ Csr without_duplicates(const Csr& graph) {
     std::unique_copy(begin, end, std::back_inserter(sources));
     offsets.push_back(static_cast<int64_t>(sources.size()));
   }
-  return {graph.num_targets(), graph.num_sources(), std::move(offsets), std::move(sources)};
+  return {graph.num_targets(), std::move(offsets), std::move(sources)};
 }
 
 void add_next_tokens(const Dataset& d, const Sample& s, EdgeList& list) {
@@ -114,18 +114,16 @@ HeteroGraph training_hetero_graph(const Dataset& dataset) {
   const HeteroParts& h = dataset.hetero;
   check(!h.empty(), "{}: has one type of nodes and edges", dataset.info.name);
   HeteroGraph out{h.num_nodes, {}};
-  const auto nodes = [&](int64_t type) { return h.num_nodes[type]; };
   std::vector<Csr> inverses;
   for (size_t r = 0; r < h.edges.size(); ++r) {
     const auto& relation = h.schema.relations[r];
     const bool symmetric = dataset.info.undirected && relation.source == relation.target;
     const EdgeList list = to_list(h.edges[r].values, symmetric, /*drop_loops=*/false);
-    const Csr graph =
-        Csr::from_edges(nodes(relation.target), nodes(relation.source), list.source, list.target);
+    const Csr graph = relation_from_edges(relation, h.num_nodes, list.source, list.target);
     out.relations.push_back(symmetric ? without_duplicates(graph) : graph);
     if (dataset.info.add_inverse_edge && !symmetric)
-      inverses.push_back(Csr::from_edges(nodes(relation.source), nodes(relation.target),
-                                         list.target, list.source));
+      inverses.push_back(relation_from_edges({"", relation.target, relation.source}, h.num_nodes,
+                                             list.target, list.source));
   }
   out.relations.insert(out.relations.end(), inverses.begin(), inverses.end());
   return out;

@@ -43,8 +43,7 @@ Batch make_batch(std::span<const Csr> graphs) {
     for (const int32_t j : g.sources()) sources.push_back(j + shift);
     weights.insert(weights.end(), g.weights().begin(), g.weights().end());
   }
-  batch.graph =
-      Csr(num_nodes, num_nodes, std::move(offsets), std::move(sources), std::move(weights));
+  batch.graph = Csr(num_nodes, std::move(offsets), std::move(sources), std::move(weights));
   return batch;
 }
 

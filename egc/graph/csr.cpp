@@ -127,6 +127,7 @@ void check_sizes(int64_t num_targets, int64_t num_sources) {
 struct Csr::Data {
   int64_t num_targets;
   int64_t num_sources;
+  bool rows_are_sources;
   std::vector<int64_t> offsets;
   std::vector<int32_t> sources;
   std::vector<float> weights;
@@ -143,9 +144,6 @@ struct Csr::Data {
   Scales scales[2];
 
   void check_and_derive();
-  bool rows_are_sources() const {
-    return halo ? halo->rows_are_sources : num_targets == num_sources;
-  }
   std::vector<double> target_degree(bool add_loops) const;
   std::vector<double> source_degree(bool add_loops) const;
   const Scales& scales_for(bool add_loops);
@@ -180,7 +178,7 @@ void Csr::Data::check_and_derive() {
     }
     if (found) loops = true;
   });
-  has_loops = rows_are_sources() && loops;
+  has_loops = rows_are_sources && loops;
 }
 
 std::vector<double> Csr::Data::target_degree(bool add_loops) const {
@@ -195,7 +193,7 @@ std::vector<double> Csr::Data::target_degree(bool add_loops) const {
 
 std::vector<double> Csr::Data::source_degree(bool add_loops) const {
   if (halo) return halo->degree[add_loops];
-  if (rows_are_sources()) return target_degree(add_loops);
+  if (rows_are_sources) return target_degree(add_loops);
   std::vector<double> degree(num_sources, 0.0);
   for (size_t e = 0; e < sources.size(); ++e)
     degree[sources[e]] += weights.empty() ? 1.0 : weights[e];
@@ -203,27 +201,41 @@ std::vector<double> Csr::Data::source_degree(bool add_loops) const {
 }
 
 const Scales& Csr::Data::scales_for(bool add_loops) {
-  check(rows_are_sources() || !add_loops,
-        "graph: self-loops need as many sources as targets, got {} targets and {} sources",
-        num_targets, num_sources);
+  check(
+      rows_are_sources || !add_loops,
+      "graph: self-loops need targets that are the sources, got {} targets and {} sources that are "
+      "other nodes",
+      num_targets, num_sources);
   std::call_once(scales_once[add_loops], [&] {
     const std::vector<double> target = target_degree(add_loops);
     Scales& s = scales[add_loops];
     s.target_f32 = inverse_sqrt<float>(target);
     s.target_f64 = inverse_sqrt<double>(target);
     const std::vector<double> source =
-        rows_are_sources() && !halo ? target : source_degree(add_loops);
+        rows_are_sources && !halo ? target : source_degree(add_loops);
     s.source_f32 = inverse_sqrt<float>(source);
     s.source_f64 = inverse_sqrt<double>(source);
   });
   return scales[add_loops];
 }
 
+Csr::Csr(int64_t num_nodes, std::vector<int64_t> offsets, std::vector<int32_t> sources,
+         std::vector<float> weights)
+    : Csr(num_nodes, num_nodes, true, std::move(offsets), std::move(sources), std::move(weights),
+          nullptr) {}
+
 Csr::Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
          std::vector<int32_t> sources, std::vector<float> weights, std::shared_ptr<const Halo> halo)
+    : Csr(num_targets, num_sources, halo && halo->rows_are_sources, std::move(offsets),
+          std::move(sources), std::move(weights), halo) {}
+
+Csr::Csr(int64_t num_targets, int64_t num_sources, bool rows_are_sources,
+         std::vector<int64_t> offsets, std::vector<int32_t> sources, std::vector<float> weights,
+         std::shared_ptr<const Halo> halo)
     : data_(std::make_shared<Data>()) {
   data_->num_targets = num_targets;
   data_->num_sources = num_sources;
+  data_->rows_are_sources = rows_are_sources;
   data_->offsets = std::move(offsets);
   data_->sources = std::move(sources);
   data_->weights = std::move(weights);
@@ -231,8 +243,19 @@ Csr::Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
   data_->check_and_derive();
 }
 
+Csr Csr::from_edges(int64_t num_nodes, std::span<const int64_t> source,
+                    std::span<const int64_t> target, std::span<const float> weights) {
+  return from_edges(num_nodes, num_nodes, true, source, target, weights);
+}
+
 Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, std::span<const int64_t> source,
                     std::span<const int64_t> target, std::span<const float> weights) {
+  return from_edges(num_targets, num_sources, false, source, target, weights);
+}
+
+Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, bool rows_are_sources,
+                    std::span<const int64_t> source, std::span<const int64_t> target,
+                    std::span<const float> weights) {
   check_sizes(num_targets, num_sources);
   check_data(source.size() == target.size(),
              "graph: an edge list needs as many sources as targets, got {} and {}", source.size(),
@@ -245,8 +268,8 @@ Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, std::span<const in
   SortedByKey by_target = counting_sort(num_targets, by_source.values,
                                         row_of_edges(by_source.offsets), by_source.weights);
   if (!weights.empty()) sort_weights_of_duplicates(by_target);
-  return Csr(num_targets, num_sources, std::move(by_target.offsets), std::move(by_target.values),
-             std::move(by_target.weights));
+  return Csr(num_targets, num_sources, rows_are_sources, std::move(by_target.offsets),
+             std::move(by_target.values), std::move(by_target.weights), nullptr);
 }
 
 int64_t Csr::num_targets() const { return data_->num_targets; }
@@ -256,6 +279,7 @@ std::span<const int64_t> Csr::offsets() const { return data_->offsets; }
 std::span<const int32_t> Csr::sources() const { return data_->sources; }
 std::span<const float> Csr::weights() const { return data_->weights; }
 const Halo* Csr::halo() const { return data_->halo.get(); }
+bool Csr::rows_are_sources() const { return data_->rows_are_sources; }
 std::vector<double> Csr::source_degrees(bool add_loops) const {
   return data_->source_degree(add_loops);
 }
@@ -274,8 +298,8 @@ const Csr& Csr::transposed() const {
     if (is_square() && t.offsets == data_->offsets && t.values == data_->sources &&
         t.weights == data_->weights)
       return;
-    data_->transposed.emplace(num_sources(), num_targets(), std::move(t.offsets),
-                              std::move(t.values), std::move(t.weights));
+    data_->transposed = Csr(num_sources(), num_targets(), is_square(), std::move(t.offsets),
+                            std::move(t.values), std::move(t.weights), nullptr);
   });
   return data_->transposed ? *data_->transposed : *this;
 }

@@ -33,6 +33,13 @@ void check_schema(const HeteroSchema& schema) {
   }
 }
 
+Csr relation_from_edges(const HeteroSchema::Relation& r, std::span<const int64_t> num_nodes,
+                        std::span<const int64_t> source, std::span<const int64_t> target) {
+  return r.source == r.target
+             ? Csr::from_edges(num_nodes[r.target], source, target)
+             : Csr::from_edges(num_nodes[r.target], num_nodes[r.source], source, target);
+}
+
 void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
   check(graph.num_nodes.size() == schema.node_types.size(),
         "hetero graph: expected {} node types, got {}", schema.node_types.size(),
@@ -50,6 +57,10 @@ void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
           "hetero graph: relation \"{}\" must join {} sources to {} targets, got {} and {}",
           expected.name, graph.num_nodes[expected.source], graph.num_nodes[expected.target],
           csr.num_own_sources(), csr.num_targets());
+    // Degrees depend on it, and two types may have as many nodes.
+    check(csr.num_edges() == 0 || csr.rows_are_sources() == (expected.source == expected.target),
+          "hetero graph: relation \"{}\" must lead to {} nodes; relation_from_edges makes it",
+          expected.name, expected.source == expected.target ? "the same" : "other");
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct HeteroGraph {
 
   static HeteroGraph homogeneous(const Csr& graph) { return {{graph.num_targets()}, {graph}}; }
 };
+
+// Source[k] -> target[k], within a type of nodes or between two; num_nodes: of each type.
+Csr relation_from_edges(const HeteroSchema::Relation& relation, std::span<const int64_t> num_nodes,
+                        std::span<const int64_t> source, std::span<const int64_t> target);
 
 // Throws unless the graph has the schema's types and relations, of fitting sizes.
 void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph);

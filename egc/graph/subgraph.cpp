@@ -26,8 +26,11 @@ Csr filtered(const Csr& graph, std::span<const int64_t> rows, int64_t num_source
     }
     new_offsets.push_back(static_cast<int64_t>(new_sources.size()));
   }
-  return Csr(static_cast<int64_t>(rows.size()), num_sources, std::move(new_offsets),
-             std::move(new_sources), std::move(new_weights));
+  const int64_t num_targets = std::ssize(rows);
+  return graph.is_square() ? Csr(num_targets, std::move(new_offsets), std::move(new_sources),
+                                 std::move(new_weights))
+                           : Csr(num_targets, num_sources, std::move(new_offsets),
+                                 std::move(new_sources), std::move(new_weights));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ Csr identity_graph(int64_t nodes) {
   std::iota(offsets.begin(), offsets.end(), int64_t{0});
   std::vector<int32_t> sources(static_cast<size_t>(nodes));
   std::iota(sources.begin(), sources.end(), 0);
-  return {nodes, nodes, std::move(offsets), std::move(sources)};
+  return {nodes, std::move(offsets), std::move(sources)};
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ GraphPtr graph_from_csr(const at::Tensor& offsets, const at::Tensor& sources,
   check(sources.numel() == 0 ||
             (sources.min().item<int64_t>() >= 0 && sources.max().item<int64_t>() < nodes),
         "Graph: sources must be from 0 to {}", nodes - 1);
-  return c10::make_intrusive<GraphHolder>(Csr(
-      nodes, nodes, values_of<int64_t>(offsets, at::kLong), values_of<int32_t>(sources, at::kInt),
-      weights.defined() ? values_of<float>(weights, at::kFloat) : std::vector<float>()));
+  return c10::make_intrusive<GraphHolder>(
+      Csr(nodes, values_of<int64_t>(offsets, at::kLong), values_of<int32_t>(sources, at::kInt),
+          weights.defined() ? values_of<float>(weights, at::kFloat) : std::vector<float>()));
 }
 
 // What pickle keeps of a graph.

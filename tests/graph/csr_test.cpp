@@ -47,7 +47,9 @@ Csr build(int64_t num_targets, int64_t num_sources, const Edges& edges, bool wei
     target.push_back(e.target);
     if (weighted) weights.push_back(e.weight);
   }
-  return Csr::from_edges(num_targets, num_sources, source, target, weights);
+  return num_targets == num_sources
+             ? Csr::from_edges(num_targets, source, target, weights)
+             : Csr::from_edges(num_targets, num_sources, source, target, weights);
 }
 
 Edges edges_of(const Csr& graph) {
@@ -374,6 +376,17 @@ TEST(CsrScale, RectangularTakesTheOutEdgesOfASource) {
   const Edges edges = {{0, 0, 0.5F}, {0, 1, 2.0F}, {1, 0, 3.5F}};
   expect_inverse_sqrt(build(2, 3, edges, false), false, {2, 1}, {2, 1, 0});
   expect_inverse_sqrt(build(2, 3, edges, true), false, {2.5, 3.5}, {4, 2, 0});
+}
+
+TEST(CsrScale, SoDoesOneOfAsManyOtherNodes) {
+  const Csr graph = Csr::from_edges(2, 2, Ids{0, 0, 1}, Ids{0, 1, 1});
+  EXPECT_FALSE(graph.is_square());
+  EXPECT_FALSE(graph.has_loops());
+  expect_inverse_sqrt(graph, false, {1, 2}, {2, 1});
+  EXPECT_FALSE(graph.transposed().is_square());
+  expect_inverse_sqrt(graph.transposed(), false, {2, 1}, {1, 2});
+  expect_error(ErrorKind::kUsage, {"other nodes"}, [&] { graph.target_scale<float>(true); });
+  expect_inverse_sqrt(Csr::from_edges(2, Ids{0, 0, 1}, Ids{0, 1, 1}), false, {1, 2}, {1, 2});
 }
 
 TEST(CsrScale, RectangularCannotHaveLoops) {

@@ -110,6 +110,25 @@ TEST(HeteroGraph, SizesMustFit) {
                    {"\"cites\"", "2 sources to 2 targets", "got 2 and 3"});
 }
 
+TEST(HeteroGraph, RelationsKnowWhetherTheyLeadToOtherNodes) {
+  const HeteroSchema s = schema();
+  const Ids as_many = {2, 2};
+  const HeteroGraph good{as_many,
+                         {relation_from_edges(s.relations[0], as_many, Ids{0, 0}, Ids{0, 1}),
+                          relation_from_edges(s.relations[1], as_many, Ids{0}, Ids{1})}};
+  EXPECT_FALSE(good.relations[0].rows_are_sources());
+  EXPECT_TRUE(good.relations[1].rows_are_sources());
+  EXPECT_NO_THROW(check_hetero_graph(s, good));
+  HeteroGraph bad = good;
+  bad.relations[0] = Csr::from_edges(2, Ids{0}, Ids{1});
+  expect_error(ErrorKind::kUsage, {"\"writes\"", "other nodes"},
+               [&] { check_hetero_graph(s, bad); });
+  bad = good;
+  bad.relations[1] = Csr::from_edges(2, 2, Ids{0}, Ids{1});
+  expect_error(ErrorKind::kUsage, {"\"cites\"", "the same nodes"},
+               [&] { check_hetero_graph(s, bad); });
+}
+
 TEST(HeteroGraph, NumbersOfNodesAreNotNegative) {
   expect_error(ErrorKind::kUsage, {"-1"}, [] { check_hetero_graph({{"alone"}, {}}, {{-1}, {}}); });
 }

@@ -67,7 +67,7 @@ HeteroGraph typed_graph() {
       source.push_back(rng.below(static_cast<uint32_t>(nodes[r.source])));
       target.push_back(rng.below(static_cast<uint32_t>(nodes[r.target])));
     }
-    out.relations.push_back(Csr::from_edges(nodes[r.target], nodes[r.source], source, target));
+    out.relations.push_back(relation_from_edges(r, nodes, source, target));
   }
   return out;
 }

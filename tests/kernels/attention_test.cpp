@@ -257,8 +257,7 @@ TEST_F(AttentionTest, WideHeads) {
 
 TEST_F(AttentionTest, EdgeWeightsAreNotUsed) {
   const Csr plain = awkward_graph(false);
-  const Csr weighted = Csr(plain.num_targets(), plain.num_sources(),
-                           {plain.offsets().begin(), plain.offsets().end()},
+  const Csr weighted = Csr(plain.num_targets(), {plain.offsets().begin(), plain.offsets().end()},
                            {plain.sources().begin(), plain.sources().end()},
                            std::vector<float>(plain.num_edges(), 3.0F));
   for (const Kind kind : kKinds) {

@@ -55,7 +55,8 @@ inline Csr dense_graph(int64_t targets, uint64_t seed = 1) {
   for (int64_t j = 0; j < kSources; j += 10) add(j, 2);
   for (int64_t i = 3; i < targets; ++i)
     for (int k = 0; k < 30; ++k) add(k % 3 == 0 ? i : rng.below(kSources), i);
-  return Csr::from_edges(targets, kSources, source, target);
+  return targets == kSources ? Csr::from_edges(targets, source, target)
+                             : Csr::from_edges(targets, kSources, source, target);
 }
 
 // Multiples of 1/8 in [-2, 2): sums are exact in float and ties are frequent.

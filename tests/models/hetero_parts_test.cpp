@@ -48,7 +48,7 @@ HeteroGraph graph_of(const HeteroSchema& schema) {
       source.push_back(rng.below(static_cast<uint32_t>(kNodes[r.source])));
       target.push_back(rng.below(static_cast<uint32_t>(kNodes[r.target])));
     }
-    out.relations.push_back(Csr::from_edges(kNodes[r.target], kNodes[r.source], source, target));
+    out.relations.push_back(relation_from_edges(r, kNodes, source, target));
   }
   return out;
 }

@@ -81,15 +81,17 @@ Problem make_problem(const std::string& model, Task task) {
       break;
   }
   if (task == Task::kNodeClassificationHetero) {
-    const auto edges = [](int64_t targets, int64_t sources, int64_t count) {
-      const at::Tensor t = at::randint(targets, {count}, at::kLong);
-      const at::Tensor s = at::randint(sources, {count}, at::kLong);
-      const auto n = static_cast<size_t>(count);
-      return Csr::from_edges(targets, sources, {s.data_ptr<int64_t>(), n},
-                             {t.data_ptr<int64_t>(), n});
-    };
-    p.input.hetero = {{1500, 900},
-                      {edges(1500, 900, 4000), edges(1500, 1500, 5000), edges(900, 1500, 4000)}};
+    p.input.hetero.num_nodes = {1500, 900};
+    for (const auto& r : c.schema.relations) {
+      const size_t n = r.source == r.target ? 5000 : 4000;
+      const auto ids = [&](int64_t type) {
+        return at::randint(p.input.hetero.num_nodes[type], {static_cast<int64_t>(n)}, at::kLong);
+      };
+      const at::Tensor t = ids(r.target);
+      const at::Tensor s = ids(r.source);
+      p.input.hetero.relations.push_back(relation_from_edges(
+          r, p.input.hetero.num_nodes, {s.data_ptr<int64_t>(), n}, {t.data_ptr<int64_t>(), n}));
+    }
     p.input.hetero_x = {at::randn({1500, 16}), at::Tensor()};
   } else if (task == Task::kNodeClassification) {
     p.input.graph = make_topology("arxiv-like", 0, 0.01);

@@ -123,9 +123,9 @@ TEST_P(GoldenHeteroTest, OutputAndGradients) {
     spec.schema.relations.push_back(relation);
     const at::Tensor edges = nn::to_tensor(file.at("in.edge_index." + r));
     const auto n = static_cast<size_t>(edges.size(1));
-    graph.relations.push_back(
-        Csr::from_edges(graph.num_nodes[relation.target], graph.num_nodes[relation.source],
-                        {edges[0].data_ptr<int64_t>(), n}, {edges[1].data_ptr<int64_t>(), n}));
+    graph.relations.push_back(relation_from_edges(relation, graph.num_nodes,
+                                                  {edges[0].data_ptr<int64_t>(), n},
+                                                  {edges[1].data_ptr<int64_t>(), n}));
   }
   const std::string layer = meta.at("layer");
   const auto conv = nn::make_conv(layer, spec);
