@@ -1,7 +1,7 @@
 // egc search aggregators: which of the seven EGC-M should have. By validation alone.
 //
 // halving: all sets train a few epochs, the best go on; the last of them are finalists. After the
-// first epochs, where chance decides much, sets with the same aggregators vouch for each other.
+// first epochs, where chance decides much, sets that share aggregators vouch for each other.
 // gates: one network with all seven and a penalty on those it can do without; those that carry most
 // of its output on the valid part are the only finalist.
 // Finalists are trained with several seeds, beside the configuration's own set; of the finalists
@@ -87,7 +87,9 @@ class AggregatorSearch {
     check(given.is_array() && std::all_of(given.begin(), given.end(),
                                           [](const Json& name) { return name.is_string(); }),
           "\"aggregators\" of the configuration must be a list of names");
-    by_hand_ = given.get<Names>();
+    if (!given.empty())
+      for (const Aggregator a : parse_aggregators(given.get<Names>()))
+        by_hand_.emplace_back(name_of(a));
     claim_directory(o_,
                     {{"aggregators", base_},
                      {"choose", o_.choose},
@@ -111,13 +113,16 @@ class AggregatorSearch {
       Final& f = finals[place_of(aggregators_of(t), sets)];
       f.valid.push_back(t.valid);
       f.test.push_back(t.test);
-      f.metric = t.metric;
       f.epochs += t.epochs;
     }
-    std::vector<double> scores;
+    const std::string& metric = trials.front().metric;  // the best has one, if any has
+    Scores scores{{}, metric == "mae"};
     for (size_t k = 0; k < found.finalists.size(); ++k)
-      scores.push_back(spread_of(finals[k].valid).mean);
-    const size_t chosen = search::best_of(scores, 1, finals[0].metric == "mae").front();
+      scores.valid.push_back(spread_of(finals[k].valid).mean);
+    const size_t chosen = by_validation(scores).front();
+    if (std::isnan(scores.valid[chosen]))
+      fail(ErrorKind::kVerification, "each finalist has a seed whose loss became no number");
+    for (Final& f : finals) f.metric = metric;
     write_whole_file(fs::path(o_.trials.out) / "best.json",
                      trial_of("", base_, sets[chosen], 0).config.dump(2) + "\n");
     show(found, finals, chosen, trials);
@@ -143,9 +148,10 @@ class AggregatorSearch {
     const auto all_sets = search::subsets(all_aggregators(), static_cast<size_t>(o_.choose));
     std::vector<Trial> trials;
     for (const Names& set : all_sets) trials.push_back(trial_of_set(set, common_.seed));
-    const auto judge = [&](const std::vector<Trial>& alive) {
-      const auto order = by_validation(alive);
-      return alive.size() == all_sets.size() ? search::shared_order(all_sets, order) : order;
+    const auto judge = [&](const Scores& s) {
+      return s.valid.size() == all_sets.size()
+                 ? search::shared_order(all_sets, s.valid, s.lower_is_better)
+                 : by_validation(s);
     };
     auto rungs = search::halving_rungs(trials.size(), o_.first_epochs, epochs_, o_.factor);
     // A last one would be trained with all seeds anyway.
@@ -158,7 +164,7 @@ class AggregatorSearch {
         out.finalists.push_back(aggregators_of(ranked[k]));
       else
         out.epochs += ranked[k].epochs;
-    out.how = "<h2>What was tried, best first</h2>\n" + trials_as_html(ranked);
+    out.how = "<h2>What was tried; who came furthest first</h2>\n" + trials_as_html(ranked);
     if (!common_.quiet || common_.json) print_trials(ranked, common_);
     return out;
   }

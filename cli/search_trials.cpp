@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -11,6 +12,7 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
+#include "egc/core/text_file.h"
 
 namespace egc::cli {
 namespace {
@@ -25,6 +27,11 @@ class Directory {
   fs::path config() const { return path_ / "config.json"; }
   fs::path run() const { return path_ / "run"; }
   fs::path after(int64_t epochs) const { return path_ / fmt::format("after-{}.json", epochs); }
+
+  int64_t epochs_trained() const {  // whole ones
+    const std::string lines = read_text_file((run() / "metrics.jsonl").string(), ErrorKind::kData);
+    return std::count(lines.begin(), lines.end(), '\n');
+  }
 
   void write_config(const Json& config) const {
     claim_file(this->config(), config.dump(2) + "\n",
@@ -80,17 +87,16 @@ void train_all(std::vector<Trial>& trials, const search::Rung& rung, const Trial
   for (const Trial* trial : missing)
     jobs.commands.push_back(command_of(o, common, *trial, rung.is_whole ? 0 : epochs, threads));
   std::vector<std::string> outcomes(missing.size());
-  std::vector<int64_t> epochs_seen(missing.size(), 0);
   jobs.on_line = [&](size_t k, std::string_view line) {
     const Json json = parse_json<Json>(line, missing[k]->name, ErrorKind::kSystem);
     if (json.contains("best_epoch")) outcomes[k] = json.dump();
-    if (json.contains("epoch")) epochs_seen[k] = json.at("epoch").get<int64_t>();
   };
   jobs.on_end = [&](size_t k, int code) {
     if (*stop != 0 && code != 0) return;
     if (code == static_cast<int>(ErrorKind::kVerification)) {
       // Its loss became no number: the settings are bad, which is a result.
-      outcomes[k] = Json{{"metric", ""}, {"epochs", epochs_seen[k]}, {"valid", nullptr}}.dump();
+      const int64_t trained = Directory(o, *missing[k]).epochs_trained();
+      outcomes[k] = Json{{"metric", ""}, {"epochs", trained}, {"valid", nullptr}}.dump();
     } else if (code != 0) {
       throw error_of_child(missing[k]->name + ": training", code);
     }
@@ -105,14 +111,8 @@ void train_all(std::vector<Trial>& trials, const search::Rung& rung, const Trial
 
 }  // namespace
 
-std::vector<size_t> by_validation(const std::vector<Trial>& trials) {
-  std::vector<double> scores;
-  bool lower = false;
-  for (const Trial& t : trials) {
-    scores.push_back(t.valid);
-    lower = lower || t.metric == "mae";
-  }
-  return search::best_of(scores, scores.size(), lower);
+std::vector<size_t> by_validation(const Scores& scores) {
+  return search::best_of(scores.valid, scores.valid.size(), scores.lower_is_better);
 }
 
 std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
@@ -127,7 +127,12 @@ std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search
   for (size_t r = 0; r < rungs.size(); ++r) {
     const bool last = r + 1 == rungs.size();
     train_all(alive, rungs[r], options, common, stop);
-    const auto order = judge(alive);
+    Scores scores;
+    for (const Trial& t : alive) {
+      scores.valid.push_back(t.valid);
+      scores.lower_is_better = scores.lower_is_better || t.metric == "mae";
+    }
+    const auto order = judge(scores);
     const size_t go_on = last ? order.size() : std::min(rungs[r + 1].trials, order.size());
     std::vector<Trial> next;
     std::vector<Trial> behind;

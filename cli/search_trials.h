@@ -37,9 +37,14 @@ struct TrialOptions {
 // Thrown by what follows when `stop` is set.
 struct SearchStopped {};
 
+// How trials did on the valid part.
+struct Scores {
+  std::vector<double> valid;
+  bool lower_is_better = false;
+};
 // The places of trials that have trained equally long, the best first.
-using Judge = std::function<std::vector<size_t>(const std::vector<Trial>& trials)>;
-std::vector<size_t> by_validation(const std::vector<Trial>& trials);
+using Judge = std::function<std::vector<size_t>(const Scores& scores)>;
+std::vector<size_t> by_validation(const Scores& scores);
 
 // Trains the trials through the rungs; the best first.
 std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kVersion = "2";
+constexpr const char* kVersion = "3";
 
 // The arrays of one relation of a part.
 struct RelationArrays {

@@ -63,7 +63,8 @@ void check_fused(const Csr& graph, const FusedShape& shape) {
   check(shape.head_width >= 0, "fused_aggregate: the width of a head must not be negative, got {}",
         shape.head_width);
   check(shape.self_loops == SelfLoops::kNone || graph.rows_are_sources(),
-        "fused_aggregate: self-loops \"{}\" need as many sources as targets, got {} and {}",
+        "fused_aggregate: self-loops \"{}\" need targets that are the sources, got {} other "
+        "sources and {} targets",
         name_of(shape.self_loops), graph.num_sources(), graph.num_targets());
 }
 

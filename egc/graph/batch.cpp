@@ -13,7 +13,8 @@ Batch make_batch(std::span<const Csr> graphs) {
   bool all_weighted = true;
   int64_t num_edges = 0;
   for (const Csr& g : graphs) {
-    check_data(g.is_square(), "make_batch: graphs must be square, got {} targets and {} sources",
+    check_data(g.is_square(),
+               "make_batch: targets must be the sources, got {} targets and {} other sources",
                g.num_targets(), g.num_sources());
     if (g.num_edges() > 0) {
       any_weighted |= !g.weights().empty();

@@ -201,11 +201,10 @@ std::vector<double> Csr::Data::source_degree(bool add_loops) const {
 }
 
 const Scales& Csr::Data::scales_for(bool add_loops) {
-  check(
-      rows_are_sources || !add_loops,
-      "graph: self-loops need targets that are the sources, got {} targets and {} sources that are "
-      "other nodes",
-      num_targets, num_sources);
+  check(rows_are_sources || !add_loops,
+        "graph: self-loops need targets that are the sources, got {} targets and {} other "
+        "sources",
+        num_targets, num_sources);
   std::call_once(scales_once[add_loops], [&] {
     const std::vector<double> target = target_degree(add_loops);
     Scales& s = scales[add_loops];

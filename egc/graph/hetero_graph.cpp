@@ -58,7 +58,7 @@ void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
           expected.name, graph.num_nodes[expected.source], graph.num_nodes[expected.target],
           csr.num_own_sources(), csr.num_targets());
     // Degrees depend on it, and two types may have as many nodes.
-    check(csr.num_edges() == 0 || csr.rows_are_sources() == (expected.source == expected.target),
+    check(csr.num_targets() == 0 || csr.rows_are_sources() == (expected.source == expected.target),
           "hetero graph: relation \"{}\" must lead to {} nodes; relation_from_edges makes it",
           expected.name, expected.source == expected.target ? "the same" : "other");
   }

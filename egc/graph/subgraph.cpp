@@ -58,8 +58,10 @@ std::vector<int64_t> sample_nodes(std::span<const int64_t> first_node, double p,
 }
 
 Csr induced_subgraph(const Csr& graph, std::span<const int64_t> kept) {
-  check(graph.is_square(), "a subgraph of nodes needs a square graph, got {} targets, {} sources",
-        graph.num_targets(), graph.num_sources());
+  check(
+      graph.is_square(),
+      "a subgraph of nodes needs targets that are the sources, got {} targets and {} other sources",
+      graph.num_targets(), graph.num_sources());
   constexpr int32_t kGone = -1;
   std::vector<int32_t> new_id(static_cast<size_t>(graph.num_targets()), kGone);
   for (size_t k = 0; k < kept.size(); ++k) {

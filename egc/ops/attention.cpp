@@ -102,8 +102,9 @@ struct AttentionBackward : public ag::Node {
 
 void check_attention(const char* operation, const Csr& graph, const AttentionShape& shape,
                      const at::Tensor& values, const at::Tensor& bias) {
-  check(graph.is_square(), "{}: the graph must be square, got {} targets and {} sources", operation,
-        graph.num_targets(), graph.num_sources());
+  check(graph.is_square(),
+        "{}: the graph's targets must be its sources, got {} targets and {} other sources",
+        operation, graph.num_targets(), graph.num_sources());
   check(values.dim() == 2 && values.size(0) == graph.num_sources() && values.is_cpu() &&
             (values.scalar_type() == at::kFloat || values.scalar_type() == at::kDouble),
         "{}: values must be a float32 or float64 CPU matrix of {} rows, got [{}] {}", operation,

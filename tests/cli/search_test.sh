@@ -53,7 +53,7 @@ lines search settings small --config gcn.json --space grid.json --method grid --
 [ "$(wc -l <json)" -eq 2 ] || fail "the grid has $(wc -l <json) trials"
 
 # Aggregators: both ways, beside the hand-made choice.
-lines search aggregators small --config egc.json --choose 2 --first-epochs 1 --seeds 2 --jobs 2 --out pairs
+lines search aggregators small --config egc.json --choose 2 --epochs 6 --first-epochs 1 --factor 5 --seeds 2 --jobs 2 --out pairs
 py json pairs <<'CHECK'
 import json, os, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
@@ -68,7 +68,7 @@ assert {"-".join(l["aggregators"]) for l in finals} >= {l["trial"] for l in tria
 assert len(finals) > 1 and min(finals, key=lambda l: l["valid"])["summary"] == "chosen", finals
 # Finalists go on where halving left them: nothing is trained, or counted, twice.
 names = ["-".join(l["aggregators"]) for l in finals]
-assert summary["chosen"]["search_epochs"] == sum(l["epochs"] for l in trials if l["trial"] not in names) + (len(finals) - 1) * 2 * 4
+assert summary["chosen"]["search_epochs"] == sum(l["epochs"] for l in trials if l["trial"] not in names) + (len(finals) - 1) * 2 * 6
 assert set(os.listdir(sys.argv[2])) >= {n + s for n in names for s in ("", "-seed-1")}
 assert {l["trial"] for l in trials} >= set(names)
 assert json.load(open(sys.argv[2] + "/best.json"))["model"]["aggregators"] == summary["chosen"]["aggregators"]
@@ -134,6 +134,9 @@ echo '{"lr": [1]}' >bad.json
 expect 2 "bad.json" -- search settings small --config gcn.json --space bad.json --out x
 expect 2 "no configuration" -- search aggregators small --out x
 expect 2 "--choose" -- search aggregators small --config egc.json --choose 9 --out x
+sed 's/"std"/"stdd"/' egc.json >misspelt.json
+expect 2 "stdd" -- search aggregators small --config misspelt.json --out x
+[ -e x ] && fail "a refused search left a directory"
 expect 2 "another search" -- search settings small --config gcn.json --space grid.json --method grid --epochs 2 --out grid
 "$egc" data generate molecules --size 0.01 --out other >/dev/null
 expect 2 "another search" -- search settings other --config gcn.json --space grid.json --method grid --epochs 1 --out grid

@@ -77,7 +77,7 @@ TEST(Batch, WeightsOfSomeAreRefused) {
 
 TEST(Batch, RectangularIsRefused) {
   const Csr wide = Csr::from_edges(2, 3, Ids{2}, Ids{0});
-  expect_error(ErrorKind::kData, {"make_batch", "2 targets and 3 sources"}, [&] {
+  expect_error(ErrorKind::kData, {"make_batch", "2 targets and 3 other sources"}, [&] {
     make_batch(std::vector{triangle(), wide});
   });
 }

@@ -385,14 +385,14 @@ TEST(CsrScale, SoDoesOneOfAsManyOtherNodes) {
   expect_inverse_sqrt(graph, false, {1, 2}, {2, 1});
   EXPECT_FALSE(graph.transposed().is_square());
   expect_inverse_sqrt(graph.transposed(), false, {2, 1}, {1, 2});
-  expect_error(ErrorKind::kUsage, {"other nodes"}, [&] { graph.target_scale<float>(true); });
+  expect_error(ErrorKind::kUsage, {"other sources"}, [&] { graph.target_scale<float>(true); });
   expect_inverse_sqrt(Csr::from_edges(2, Ids{0, 0, 1}, Ids{0, 1, 1}), false, {1, 2}, {1, 2});
 }
 
 TEST(CsrScale, RectangularCannotHaveLoops) {
   const Csr graph = Csr::from_edges(2, 3, Ids{0}, Ids{1});
   for (int twice = 0; twice < 2; ++twice)  // a failed computation must not pass for a finished one
-    expect_error(ErrorKind::kUsage, {"2 targets and 3 sources"},
+    expect_error(ErrorKind::kUsage, {"2 targets and 3 other sources"},
                  [&] { graph.target_scale<float>(true); });
 }
 

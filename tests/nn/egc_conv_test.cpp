@@ -237,7 +237,11 @@ TEST(EgcConv, BadInputIsNamed) {
       },
       {"Float", "Double"});
   const Csr rectangular = Csr::from_edges(14, 3, std::vector<int64_t>{0}, std::vector<int64_t>{0});
-  expect_message([&] { conv->forward(at::ones({14, 4}), rectangular); }, {"square", "3"});
+  expect_message(
+      [&] {
+        conv->forward(at::ones({14, 4}), rectangular);
+      },
+      {"targets must be its sources", "3"});
   const kernels::FusedShape shape{{Aggregator::kAdd}, SelfLoops::kAll, 1, 1, 8};
   const SliceLayout layout = SliceLayout::row_major(1, 8);
   const auto fused = [&](const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {

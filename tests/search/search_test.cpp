@@ -139,10 +139,9 @@ TEST(SharedOrder, TakesChanceOutOfARanking) {
   for (int times = 0; times < 20; ++times) {
     std::vector<double> seen = merit;
     for (double& score : seen) score += 12 * rng.uniform();
-    const auto order = search::best_of(seen, seen.size(), false);
-    const auto shared = search::shared_order(sets, order);
+    const auto shared = search::shared_order(sets, seen, false);
     EXPECT_EQ(std::set<size_t>(shared.begin(), shared.end()).size(), sets.size());
-    alone += inversions(order, truth);
+    alone += inversions(search::best_of(seen, seen.size(), false), truth);
     together += inversions(shared, truth);
   }
   EXPECT_LT(together, 0.75 * alone) << alone;
@@ -150,20 +149,33 @@ TEST(SharedOrder, TakesChanceOutOfARanking) {
 
 TEST(SharedOrder, OneLuckySetDoesNotLead) {
   const auto sets = search::subsets(kSeven, 3);
-  std::vector<size_t> order;  // e, f, g first by chance; else what begins the alphabet is good
-  for (size_t s = 0; s + 1 < sets.size(); ++s) order.push_back(s);
-  order.insert(order.begin(), sets.size() - 1);
-  const auto shared = search::shared_order(sets, order);
+  std::vector<double> errors;  // e, f, g best by chance; else what begins the alphabet is good
+  for (size_t s = 0; s < sets.size(); ++s) errors.push_back(static_cast<double>(s));
+  errors.back() = -1;
+  const auto shared = search::shared_order(sets, errors, true);
   EXPECT_EQ(sets[shared.front()], (Names{"a", "b", "c"}));
   EXPECT_NE(shared.back(), sets.size() - 1);  // its own place counts too
 }
 
+TEST(SharedOrder, WithoutAScoreASetIsLastWhateverItsMembers) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto sets = search::subsets(kSeven, 3);
+  std::vector<double> errors(sets.size(), nan);
+  errors.back() = 3;
+  EXPECT_EQ(search::shared_order(sets, errors, true).front(), sets.size() - 1);
+  // Nor does it matter for their members in which order those sets were written down: of two sets
+  // with scores, a, b, c (the first) has no advantage over e, f, g (the last).
+  errors.front() = 4;
+  EXPECT_EQ(search::shared_order(sets, errors, true)[0], sets.size() - 1);
+}
+
 TEST(SharedOrder, KeepsWhatNothingContradicts) {
+  const std::vector<double> scores = {0.5, 0.1, 0.9};
   const std::vector<size_t> order = {2, 0, 1};
-  EXPECT_EQ(search::shared_order(search::subsets({"a", "b", "c"}, 1), order), order);
-  EXPECT_EQ(search::shared_order(search::subsets({"a", "b", "c"}, 2), order), order);
-  EXPECT_EQ(search::shared_order({{"a", "b"}}, {0}), (std::vector<size_t>{0}));
-  EXPECT_TRUE(search::shared_order({}, {}).empty());
+  EXPECT_EQ(search::shared_order(search::subsets({"a", "b", "c"}, 1), scores, false), order);
+  EXPECT_EQ(search::shared_order(search::subsets({"a", "b", "c"}, 2), scores, false), order);
+  EXPECT_EQ(search::shared_order(search::subsets({"a", "b"}, 2), {0.5}, false).size(), 1U);
+  EXPECT_TRUE(search::shared_order({}, {}, false).empty());
 }
 
 }  // namespace
