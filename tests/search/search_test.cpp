@@ -114,13 +114,11 @@ TEST(Subsets, AreAllThereOnce) {
 using Names = std::vector<std::string>;
 const Names kSeven = {"a", "b", "c", "d", "e", "f", "g"};
 
-// Pairs of places that two rankings have the other way round.
-int inversions(const std::vector<size_t>& order, const std::vector<size_t>& truth) {
-  std::vector<size_t> place(truth.size());
-  for (size_t k = 0; k < truth.size(); ++k) place[truth[k]] = k;
+// Pairs of which the worse stands first.
+int inversions(const std::vector<size_t>& order, const std::vector<double>& merit) {
   int out = 0;
   for (size_t k = 0; k < order.size(); ++k)
-    for (size_t l = k + 1; l < order.size(); ++l) out += place[order[k]] > place[order[l]] ? 1 : 0;
+    for (size_t l = k + 1; l < order.size(); ++l) out += merit[order[k]] < merit[order[l]] ? 1 : 0;
   return out;
 }
 
@@ -132,7 +130,6 @@ TEST(SharedOrder, TakesChanceOutOfARanking) {
     for (const std::string& member : set) sum += member[0] - 'a';
     merit.push_back(sum);
   }
-  const auto truth = search::best_of(merit, merit.size(), false);
   Rng rng(3);
   int alone = 0;
   int together = 0;
@@ -141,10 +138,10 @@ TEST(SharedOrder, TakesChanceOutOfARanking) {
     for (double& score : seen) score += 12 * rng.uniform();
     const auto shared = search::shared_order(sets, seen, false);
     EXPECT_EQ(std::set<size_t>(shared.begin(), shared.end()).size(), sets.size());
-    alone += inversions(search::best_of(seen, seen.size(), false), truth);
-    together += inversions(shared, truth);
+    alone += inversions(search::best_of(seen, seen.size(), false), merit);
+    together += inversions(shared, merit);
   }
-  EXPECT_LT(together, 0.75 * alone) << alone;
+  EXPECT_LT(together, 0.8 * alone) << alone;
 }
 
 TEST(SharedOrder, OneLuckySetDoesNotLead) {
