@@ -5,7 +5,8 @@
 // gates: one network with all seven and a penalty on those it can do without; those that carry most
 // of its output on the valid part are the only finalist.
 // Finalists are trained with several seeds, beside the configuration's own set; of the finalists
-// the one with the best mean on the valid part is chosen.
+// the one with the best mean on the valid part is chosen. best.json keeps the configuration's own
+// where that is better still.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
+#include "egc/core/log.h"
 #include "egc/core/statistics.h"
 #include "egc/kernels/aggregator.h"
 #include "egc/report/html.h"
@@ -117,15 +119,20 @@ class AggregatorSearch {
     }
     const std::string& metric = trials.front().metric;  // the best has one, if any has
     Scores scores{{}, metric == "mae"};
-    for (size_t k = 0; k < found.finalists.size(); ++k)
-      scores.valid.push_back(spread_of(finals[k].valid).mean);
-    const size_t chosen = by_validation(scores).front();
+    for (Final& f : finals) {
+      f.metric = metric;
+      scores.valid.push_back(spread_of(f.valid).mean);
+    }
+    const auto order = by_validation(scores);
+    const size_t chosen = *std::find_if(order.begin(), order.end(),
+                                        [&](size_t k) { return k < found.finalists.size(); });
     if (std::isnan(scores.valid[chosen]))
       fail(ErrorKind::kVerification, "each finalist has a seed whose loss became no number");
-    for (Final& f : finals) f.metric = metric;
     write_whole_file(fs::path(o_.trials.out) / "best.json",
-                     trial_of("", base_, sets[chosen], 0).config.dump(2) + "\n");
+                     trial_of("", base_, sets[order.front()], 0).config.dump(2) + "\n");
     show(found, finals, chosen, trials);
+    if (order.front() != chosen && !common_.quiet)
+      log_info("the configuration's own set is better on the valid part: best.json keeps it");
   }
 
  private:
