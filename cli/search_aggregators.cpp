@@ -54,7 +54,6 @@ struct Final {
   Names aggregators;
   std::vector<double> valid;
   std::vector<double> test;
-  std::string metric;
   int64_t epochs = 0;
 };
 
@@ -119,10 +118,7 @@ class AggregatorSearch {
     }
     const std::string& metric = trials.front().metric;  // the best has one, if any has
     Scores scores{{}, metric == "mae"};
-    for (Final& f : finals) {
-      f.metric = metric;
-      scores.valid.push_back(spread_of(f.valid).mean);
-    }
+    for (const Final& f : finals) scores.valid.push_back(spread_of(f.valid).mean);
     const auto order = by_validation(scores);
     const size_t chosen = *std::find_if(order.begin(), order.end(),
                                         [&](size_t k) { return k < found.finalists.size(); });
@@ -130,7 +126,7 @@ class AggregatorSearch {
       fail(ErrorKind::kVerification, "each finalist has a seed whose loss became no number");
     write_whole_file(fs::path(o_.trials.out) / "best.json",
                      trial_of("", base_, sets[order.front()], 0).config.dump(2) + "\n");
-    show(found, finals, chosen, trials);
+    show(found, finals, chosen, metric, trials);
     if (order.front() != chosen && !common_.quiet)
       log_info("the configuration's own set is better on the valid part: best.json keeps it");
   }
@@ -225,7 +221,7 @@ class AggregatorSearch {
   }
 
   void show(const Found& found, const std::vector<Final>& finals, size_t chosen,
-            const std::vector<Trial>& trials) const {
+            const std::string& metric, const std::vector<Trial>& trials) const {
     // What the choice cost beside its own training.
     int64_t search_epochs = found.epochs;
     for (size_t k = 0; k < found.finalists.size(); ++k)
@@ -239,7 +235,7 @@ class AggregatorSearch {
       if (common_.json)
         fmt::print("{}\n", Json{{"summary", name},
                                 {"aggregators", f.aggregators},
-                                {"metric", f.metric},
+                                {"metric", metric},
                                 {"seeds", s.count},
                                 {"valid", v.mean},
                                 {"valid_std", v.deviation},
@@ -250,12 +246,11 @@ class AggregatorSearch {
       else
         fmt::print("{:<8} {:<24} valid {}  test {}  ({} seeds)\n", name,
                    fmt::format("{}", fmt::join(f.aggregators, ",")),
-                   spell_score(f.metric, v.mean, v.deviation),
-                   spell_score(f.metric, s.mean, s.deviation), s.count);
-      table +=
-          fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
-                      fmt::join(f.aggregators, ", "), spell_score(f.metric, v.mean, v.deviation),
-                      spell_score(f.metric, s.mean, s.deviation));
+                   spell_score(metric, v.mean, v.deviation),
+                   spell_score(metric, s.mean, s.deviation), s.count);
+      table += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
+                           fmt::join(f.aggregators, ", "), spell_score(metric, v.mean, v.deviation),
+                           spell_score(metric, s.mean, s.deviation));
     };
     std::vector<Names> sets;
     for (const Final& f : finals) sets.push_back(f.aggregators);
