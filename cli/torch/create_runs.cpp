@@ -86,7 +86,9 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::kUsage, "the name of the dataset must be UTF-8, as config.json keeps it");
   }
-  models::make_network(config.model);  // says what is wrong before there is a directory
+  models::ModelConfig tried = config.model;
+  if (!tried.mean_log_degree) tried.mean_log_degree = 1;  // training takes its data's
+  models::make_network(tried);  // says what is wrong before there is a directory
   train::RunAbout about{EGC_VERSION, kernels::available_targets().front(), num_threads(),
                         data::dataset_checksum(dataset)};
   for (const RunToCreate& run : runs) {
