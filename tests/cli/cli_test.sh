@@ -45,7 +45,7 @@ libraries() { LD_DEBUG=files "$egc" "$@" 2>&1 >/dev/null | grep -c 'calling init
 
 # Threads wait briefly for each other, unless somebody has said how long; --help starts once only.
 spins() { OMP_DISPLAY_ENV=verbose "$egc" "$@" 2>&1 >/dev/null | grep -o "SPINCOUNT = '[0-9]*'" | tr -dc '0-9\n' | tail -n 1; }
-[ "$(spins data list)" = 10000 ] || fail "egc's threads spin $(spins data list) times"
+[ "$(spins data list)" = 3000 ] || fail "egc's threads spin $(spins data list) times"
 [ "$(GOMP_SPINCOUNT=7 spins data list)" = 7 ] || fail "GOMP_SPINCOUNT is not the user's"
 [ "$(OMP_WAIT_POLICY=passive spins data list)" = 0 ] || fail "OMP_WAIT_POLICY is not the user's"
 [ "$(OMP_DISPLAY_ENV=verbose "$egc" --help 2>&1 >/dev/null | grep -c SPINCOUNT)" = 1 ] || fail "egc --help starts twice"
