@@ -1,5 +1,5 @@
-// egc bench layer: time and memory of a layer; of the EGC layers also composed of ATen calls, of
-// all layers in one table beside the paper's.
+// egc bench layer: time and memory of a layer, ours and composed of ATen calls; of all layers in
+// one table beside the paper's.
 #include <fmt/format.h>
 
 #include <memory>
@@ -51,15 +51,16 @@ ModelBenchResult compare(const LayerBenchOptions& o) {
   return torch_module().bench_models(o, models);
 }
 
+constexpr const char* kHeads =
+    "  {:<9} {:<4} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n";
+
 void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
              num_threads(), kernels::current_target());
-  fmt::print("  {:<9} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n",
-             "", "", "", "infer", "train", "infer", "train", "infer", "train", "infer", "train",
-             "peak");
-  fmt::print("  {:<9} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n",
-             "layer", "width", "params", "ms", "ms", "peak MB", "peak MB", "2x edges", "2x edges",
-             "paper ms", "paper ms", "paper MB");
+  fmt::print(kHeads, "", "", "", "", "infer", "train", "infer", "train", "infer", "train", "infer",
+             "train", "peak");
+  fmt::print(kHeads, "layer", "by", "width", "params", "ms", "ms", "peak MB", "peak MB", "2x edges",
+             "2x edges", "paper ms", "paper ms", "paper MB");
   for (const ModelBenchRow& row : r.rows) {
     const PaperRow* paper = paper_row(row.model);
     const bool known = paper != nullptr && paper->train_ms > 0;
@@ -67,17 +68,18 @@ void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
       return known ? fmt::format("{:.1f}", value) : std::string("-");
     };
     fmt::print(
-        "  {:<9} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | {:>8} "
-        "{:>8} {:>8}\n",
-        row.model, row.hidden, row.parameters, row.infer_ms, row.train_ms, row.infer_mb,
-        row.train_mb, row.infer_mb_twice, row.train_mb_twice, figure(known ? paper->infer_ms : 0),
-        figure(known ? paper->train_ms : 0),
+        "  {:<9} {:<4} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | "
+        "{:>8} {:>8} {:>8}\n",
+        row.model, row.implementation, row.hidden, row.parameters, row.infer_ms, row.train_ms,
+        row.infer_mb, row.train_mb, row.infer_mb_twice, row.train_mb_twice,
+        figure(known ? paper->infer_ms : 0), figure(known ? paper->train_ms : 0),
         known ? fmt::format("{:.0f}", paper->peak_train_mb) : "-");
   }
   fmt::print(
       "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between "
       "the "
-      "same nodes.\n  The paper's figures are of whole three-layer networks on a GPU.\n\n");
+      "same nodes; aten: composed of ATen calls, messages of all edges in memory.\n  The paper's "
+      "figures are of whole three-layer networks on a GPU.\n\n");
 }
 
 void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r) {
@@ -90,7 +92,7 @@ void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r
                                    {"edges", r.edges},
                                    {"features", row.hidden},
                                    {"parameters", row.parameters},
-                                   {"implementation", "egc"},
+                                   {"implementation", row.implementation},
                                    {"mode", mode},
                                    {"ms_median", ms},
                                    {"reps", row.reps},
@@ -174,8 +176,8 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   CLI::App* app = bench.add_subcommand(
       "layer", "A layer's inference, training step and peak memory, also with twice the edges");
   app->add_option("--model", o->model,
-                  "egc-s and egc-m (also composed of ATen calls), gcn, gin, sage, gat, gatv2, "
-                  "mpnn-sum, mpnn-max, pna, rgcn, regc, mlp, or all: one table beside the paper's")
+                  "egc-s, egc-m, gcn, gin, sage, gat, gatv2, mpnn-sum, mpnn-max, pna, rgcn, regc, "
+                  "mlp, or all: one table beside the paper's")
       ->capture_default_str();
   app->add_option("--topology", o->topology,
                   "arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch, zinc-single")
@@ -192,16 +194,22 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app->add_option("--scale", o->scale, "Shrinks the graph, in (0, 1]")->capture_default_str();
-  app->add_flag("--aten,!--no-aten", o->aten, "With the layer composed of ATen calls");
+  const CLI::Option* aten = app->add_flag(
+      "--aten,!--no-aten", o->aten,
+      "With the layer composed of ATen calls, for egc-s, egc-m (default: yes), gat, gatv2, "
+      "mpnn-sum, mpnn-max, pna and all (default: no; all needs 24 GB, --scale 0.25 six)");
   app->footer(
       "Example:\n  egc bench layer --model all\n  egc bench layer --model egc-m --hidden 124 "
       "--aggregators add,std,max --topology zinc-minibatch");
-  app->callback([o, &common] {
+  app->callback([o, aten, &common] {
     o->seed = common.seed;
-    if (o->model != "egc-s" && o->model != "egc-m") {
+    const bool one_of_egc = o->model == "egc-s" || o->model == "egc-m";
+    if (aten->empty()) o->aten = one_of_egc;
+    if (!one_of_egc) {
       const ModelBenchResult all = compare(*o);
       return common.json ? print_comparison_json(*o, all) : print_comparison(*o, all);
     }
+    if (o->hidden == 0) o->hidden = paper_row(o->model)->hidden;
     const LayerBenchResult result = torch_module().bench_layer(*o);
     common.json ? print_json(*o, result) : print_table(*o, result);
   });

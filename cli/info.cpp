@@ -32,12 +32,13 @@ void add_info(CLI::App& app, const CommonOptions& common) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("info", "Tells what a model, a run or a configuration is");
-  c->add_option("model", o->model, "A run directory or a model file");
-  c->add_option("--config", o->config, "A configuration file instead: nothing is trained");
-  c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info --config configs/zinc/egc-m.json");
+  c->add_option("model", o->model, "A run directory, a model file or a configuration (.json)");
+  c->add_option("--config", o->config, "A configuration, whatever its name");
+  c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info configs/zinc/egc-m.json");
   c->callback([o, &common] {
     check(o->model.empty() != o->config.empty(),
           "egc info takes a model or --config, not both and not neither");
+    if (o->model.ends_with(".json")) o->model.swap(o->config);
     const ModelFacts facts = o->model.empty() ? torch_module().config_facts(o->config)
                                               : torch_module().model_facts(o->model);
     const auto part = [&](const std::string& text) {

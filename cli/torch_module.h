@@ -26,7 +26,7 @@ struct LayerBenchOptions {
   std::string activation = "identity";
   double scale = 1.0;
   int reps = 9;
-  bool aten = true;
+  bool aten = true;  // also the layer composed of ATen calls
   uint64_t seed = 0;
 };
 
@@ -52,6 +52,7 @@ struct LayerBenchResult {
 // One layer of the comparison over all of them; its graph, and the same with twice the edges.
 struct ModelBenchRow {
   std::string model;
+  std::string implementation;  // egc, aten
   int64_t hidden = 0;
   int64_t parameters = 0;
   double infer_ms = 0;

@@ -2,56 +2,24 @@
 
 #include "cli/measure.h"
 #include "cli/torch/module.h"
-#include "egc/core/error.h"
 #include "egc/engine/slice_layout.h"
 #include "egc/engine/spmm.h"
 #include "egc/graph/topologies.h"
-#include "egc/nn/egc_conv.h"
-#include "egc/ops/composed.h"
+#include "egc/nn/composed_layers.h"
 #include "egc/ops/linear_pair.h"
 #include "egc/ops/tensor_buffer.h"
 
 namespace egc::cli {
-namespace {
-
-nn::EgcConvOptions conv_options(const LayerBenchOptions& o) {
-  const bool small = o.model == "egc-s";
-  const int64_t hidden = o.hidden > 0 ? o.hidden : small ? 184 : 136;
-  nn::EgcConvOptions c =
-      small ? nn::EgcConvOptions::egc_s(hidden, hidden)
-            : nn::EgcConvOptions::egc_m(
-                  hidden, hidden, {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean});
-  if (o.heads > 0) c.heads = o.heads;
-  if (o.bases > 0) c.bases = o.bases;
-  if (!o.aggregators.empty()) c.aggregators = parse_aggregators(o.aggregators);
-  c.self_loops = parse_self_loops(o.self_loops);
-  c.activation = nn::parse_weight_activation(o.activation);
-  check(o.activation == "identity" || !o.aten,
-        "bench layer: the ATen contestant has activation \"identity\" only; add --no-aten");
-  return c;
-}
-
-// The layer as a LibTorch user would compose it.
-at::Tensor composed_layer(nn::EgcConv& conv, const ops::ComposedGraph& graph,
-                          const kernels::FusedShape& shape, const at::Tensor& x) {
-  const at::Tensor bases = at::linear(x, conv->bases_weight);
-  const at::Tensor weights = at::linear(x, conv->comb_weight, conv->comb_bias);
-  return ops::composed_aggregate(graph, shape, bases, weights, conv->bias);
-}
-
-}  // namespace
 
 LayerBenchResult bench_layer(const LayerBenchOptions& o) {
   at::manual_seed(o.seed);
-  const nn::EgcConvOptions options = conv_options(o);
+  const nn::ConvSpec spec = bench_spec(o, o.hidden);
+  const nn::EgcConvOptions options = nn::egc_options(o.model, spec);
   nn::EgcConv conv(options);
   const Csr graph = make_topology(o.topology, o.seed, o.scale);
   const int64_t nodes = graph.num_targets();
   const int64_t head_width = options.out_channels / options.heads;
-  const kernels::FusedShape shape{options.aggregators, options.self_loops, options.heads,
-                                  options.bases, head_width};
   const SliceLayout layout = choose_slices(graph, options.bases, head_width, sizeof(float));
-  const ops::ComposedGraph edges(graph, shape, at::kFloat);
   const at::Tensor x = at::randn({nodes, options.in_channels});
   const at::Tensor x_grad = x.clone().requires_grad_();
   const at::Tensor upstream = at::randn({nodes, options.out_channels});
@@ -71,7 +39,7 @@ LayerBenchResult bench_layer(const LayerBenchOptions& o) {
     };
   };
   const auto ours = [&](const at::Tensor& in) { return conv->forward(in, graph); };
-  const auto theirs = [&](const at::Tensor& in) { return composed_layer(conv, edges, shape, in); };
+  const nn::ComposedLayer theirs = nn::compose_layer(o.model, spec, conv.ptr(), graph);
   const at::Tensor bases = ops::empty_buffer({nodes, layout.columns()}, at::kFloat);
   bases.normal_();
   const at::Tensor sums = ops::empty_buffer({nodes, layout.columns()}, at::kFloat);

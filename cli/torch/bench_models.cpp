@@ -3,7 +3,7 @@
 #include "cli/measure.h"
 #include "cli/torch/module.h"
 #include "egc/graph/topologies.h"
-#include "egc/nn/conv_table.h"
+#include "egc/nn/composed_layers.h"
 
 namespace egc::cli {
 namespace {
@@ -27,19 +27,21 @@ Csr with_twice_the_edges(const Csr& graph) {
   return Csr::from_edges(nodes, source, target);
 }
 
-// A layer with what one step of it needs.
+// A layer, ours or composed of ATen calls, with what one step of it needs.
 struct Bench {
   std::shared_ptr<nn::Conv> conv;
+  nn::ComposedLayer layer;        // on the graph
+  nn::ComposedLayer layer_twice;  // on the graph with twice the edges
   at::Tensor x;
   at::Tensor upstream;
 
-  void infer(const Csr& graph) const {
+  void infer(const nn::ComposedLayer& run) const {
     at::NoGradGuard no_grad;
-    conv->forward(x, graph);
+    run(x);
   }
-  void train(const Csr& graph) const {
+  void train(const nn::ComposedLayer& run) const {
     forget();
-    conv->forward(x, graph).backward(upstream);
+    run(x).backward(upstream);
   }
   void forget() const {
     nn::as_module(conv)->zero_grad();
@@ -48,6 +50,18 @@ struct Bench {
 };
 
 }  // namespace
+
+nn::ConvSpec bench_spec(const LayerBenchOptions& o, int64_t hidden) {
+  nn::ConvSpec spec;
+  spec.in_channels = spec.out_channels = hidden;
+  spec.mean_log_degree = 2.0;
+  if (o.heads > 0) spec.heads = o.heads;
+  if (o.bases > 0) spec.bases = o.bases;
+  if (!o.aggregators.empty()) spec.aggregators = parse_aggregators(o.aggregators);
+  spec.self_loops = parse_self_loops(o.self_loops);
+  spec.activation = nn::parse_weight_activation(o.activation);
+  return spec;
+}
 
 ModelBenchResult bench_models(const LayerBenchOptions& o,
                               const std::vector<std::pair<std::string, int64_t>>& models) {
@@ -59,29 +73,37 @@ ModelBenchResult bench_models(const LayerBenchOptions& o,
   const int64_t nodes = graph.num_targets();
 
   std::vector<Bench> benches;
-  std::vector<Contestant> contestants;
   ModelBenchResult result;
   result.nodes = nodes;
   result.edges = graph.num_edges();
+  const std::vector<std::string_view> composed = nn::composed_layer_names();
   for (const auto& [model, hidden] : models) {
-    nn::ConvSpec spec;
-    spec.in_channels = spec.out_channels = hidden;
-    spec.mean_log_degree = 2.0;
-    if (o.heads > 0) spec.heads = o.heads;
-    if (o.bases > 0) spec.bases = o.bases;
-    if (!o.aggregators.empty()) spec.aggregators = parse_aggregators(o.aggregators);
-    spec.self_loops = parse_self_loops(o.self_loops);
-    spec.activation = nn::parse_weight_activation(o.activation);
-    Bench bench{nn::make_conv(model, spec), at::randn({nodes, hidden}).requires_grad_(),
-                at::randn({nodes, hidden})};
+    const nn::ConvSpec spec = bench_spec(o, hidden);
+    const std::shared_ptr<nn::Conv> conv = nn::make_conv(model, spec);
     ModelBenchRow row;
     row.model = model;
+    row.implementation = "egc";
     row.hidden = hidden;
-    for (const at::Tensor& p : nn::as_module(bench.conv)->parameters()) row.parameters += p.numel();
+    for (const at::Tensor& p : nn::as_module(conv)->parameters()) row.parameters += p.numel();
+    const auto on = [&](const Csr& g) {
+      return [conv, &g](const at::Tensor& x) { return conv->forward(x, g); };
+    };
+    Bench bench{conv, on(graph), on(twice), at::randn({nodes, hidden}).requires_grad_(),
+                at::randn({nodes, hidden})};
     result.rows.push_back(row);
     benches.push_back(bench);
-    contestants.push_back({model, [bench, &graph] { bench.infer(graph); }});
-    contestants.push_back({model, [bench, &graph] { bench.train(graph); }});
+    if (!o.aten || std::find(composed.begin(), composed.end(), model) == composed.end()) continue;
+    row.implementation = "aten";
+    bench.layer = nn::compose_layer(model, spec, conv, graph);
+    bench.layer_twice = nn::compose_layer(model, spec, conv, twice);
+    result.rows.push_back(row);
+    benches.push_back(bench);
+  }
+  std::vector<Contestant> contestants;
+  for (size_t k = 0; k < benches.size(); ++k) {
+    const Bench& bench = benches[k];
+    contestants.push_back({result.rows[k].model, [&bench] { bench.infer(bench.layer); }});
+    contestants.push_back({result.rows[k].model, [&bench] { bench.train(bench.layer); }});
   }
   const std::vector<Timing> timings = measure(contestants, o.reps, /*warm=*/true);
   for (const Bench& bench : benches) bench.forget();
@@ -97,10 +119,10 @@ ModelBenchResult bench_models(const LayerBenchOptions& o,
       bench.forget();
       return mb;
     };
-    row.infer_mb = peak([&] { bench.infer(graph); });
-    row.train_mb = peak([&] { bench.train(graph); });
-    row.infer_mb_twice = peak([&] { bench.infer(twice); });
-    row.train_mb_twice = peak([&] { bench.train(twice); });
+    row.infer_mb = peak([&] { bench.infer(bench.layer); });
+    row.train_mb = peak([&] { bench.train(bench.layer); });
+    row.infer_mb_twice = peak([&] { bench.infer(bench.layer_twice); });
+    row.train_mb_twice = peak([&] { bench.train(bench.layer_twice); });
   }
   return result;
 }

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int64_t kAggregators = 4;
 constexpr int64_t kScalers = 3;
-constexpr double kLeastVariance = 1e-5;
 
 }  // namespace
 

@@ -11,6 +11,9 @@ namespace egc::nn {
 
 class PnaConvImpl : public ConvModule<PnaConvImpl> {
  public:
+  // A deviation whose square is no more counts as 0.
+  static constexpr double kLeastVariance = 1e-5;
+
   // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
   PnaConvImpl(int64_t in_channels, int64_t out_channels, double mean_log_degree,
               int64_t towers = 4);

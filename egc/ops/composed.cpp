@@ -38,17 +38,21 @@ at::Tensor messages_of(const at::Tensor& bases, const Edges& edges) {
   return edges.weight.defined() ? x * edges.weight : x;
 }
 
+}  // namespace
+
 at::Tensor sum_over(const at::Tensor& messages, const at::Tensor& target, int64_t rows) {
   // index_add, not scatter_add: half the time on CPU.
   return at::zeros({rows, messages.size(1)}, messages.options()).index_add(0, target, messages);
 }
 
-at::Tensor extremum(const at::Tensor& messages, const at::Tensor& target, int64_t rows,
-                    const char* reduce) {
+at::Tensor extremum_over(const at::Tensor& messages, const at::Tensor& target, int64_t rows,
+                         const char* reduce) {
   return at::zeros({rows, messages.size(1)}, messages.options())
       .scatter_reduce(0, target.unsqueeze(1).expand_as(messages), messages, reduce,
                       /*include_self=*/false);
 }
+
+namespace {
 
 // Two passes: deviations from the mean, not E[x^2] - E[x]^2.
 at::Tensor variance(const at::Tensor& messages, const ComposedGraph& g) {
@@ -95,10 +99,10 @@ at::Tensor composed_aggregate(const ComposedGraph& g, const kernels::FusedShape&
         parts.push_back(sum_over(messages_of(bases, g.sym), g.sym.target, rows));
         break;
       case Aggregator::kMax:
-        parts.push_back(extremum(messages, g.plain.target, rows, "amax"));
+        parts.push_back(extremum_over(messages, g.plain.target, rows, "amax"));
         break;
       case Aggregator::kMin:
-        parts.push_back(extremum(messages, g.plain.target, rows, "amin"));
+        parts.push_back(extremum_over(messages, g.plain.target, rows, "amin"));
         break;
       case Aggregator::kVar:
         parts.push_back(variance(messages, g));

@@ -28,6 +28,13 @@ struct ComposedGraph {
   Edges sym;         // weight: the symmetric normalisation; empty without symnorm
 };
 
+// What compositions are made of.   messages: [E, C].   target: [E].   Results: [rows, C], 0 for a
+// row without messages.
+at::Tensor sum_over(const at::Tensor& messages, const at::Tensor& target, int64_t rows);
+// reduce: amax or amin.
+at::Tensor extremum_over(const at::Tensor& messages, const at::Tensor& target, int64_t rows,
+                         const char* reduce);
+
 // Arguments as ops::fused_aggregate, bases row-major.
 at::Tensor composed_aggregate(const ComposedGraph& graph, const kernels::FusedShape& shape,
                               const at::Tensor& bases, const at::Tensor& weights,

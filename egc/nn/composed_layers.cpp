@@ -1,0 +1,155 @@
+#include "egc/nn/composed_layers.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "egc/core/named_table.h"
+#include "egc/nn/pna_conv.h"
+#include "egc/ops/composed.h"
+
+namespace egc::nn {
+namespace {
+
+// What a composition works with.
+struct Parts {
+  ConvSpec spec;
+  torch::OrderedDict<std::string, at::Tensor> parameters;
+  ops::ComposedGraph graph;
+
+  const at::Tensor& operator[](const std::string& name) const { return parameters[name]; }
+  const at::Tensor& source() const { return graph.plain.source; }
+  const at::Tensor& target() const { return graph.plain.target; }
+
+  at::Tensor linear(const std::string& name, const at::Tensor& x) const {
+    const at::Tensor* bias = parameters.find(name + ".bias");
+    return at::linear(x, parameters[name + ".weight"], bias != nullptr ? *bias : at::Tensor());
+  }
+  // x: [R, T, in], a Linear "<name>.<t><suffix>" for each tower.   Result: [R, T, out].
+  at::Tensor towers(const std::string& name, const char* suffix, const at::Tensor& x) const {
+    std::vector<at::Tensor> out;
+    for (int64_t t = 0; t < spec.towers; ++t)
+      out.push_back(linear(name + "." + std::to_string(t) + suffix, x.select(1, t)));
+    return at::stack(out, 1);
+  }
+  at::Tensor sum(const at::Tensor& messages) const {
+    return ops::sum_over(messages, target(), graph.num_targets);
+  }
+  at::Tensor extremum(const at::Tensor& messages, const char* reduce) const {
+    return ops::extremum_over(messages, target(), graph.num_targets, reduce);
+  }
+};
+
+// scores: [E, H].   values: [N, H, C].
+at::Tensor attend(const Parts& p, const at::Tensor& scores, const at::Tensor& values) {
+  const at::Tensor greatest = p.extremum(scores.detach(), "amax").index_select(0, p.target());
+  const at::Tensor e = (scores - greatest).exp();
+  const at::Tensor alpha = e / p.sum(e).index_select(0, p.target());
+  const at::Tensor messages = values.index_select(0, p.source()) * alpha.unsqueeze(2);
+  return p.sum(messages.flatten(1)) + p["bias"];
+}
+
+constexpr double kNegativeSlope = 0.2;
+
+at::Tensor gat(const Parts& p, const at::Tensor& x) {
+  const at::Tensor values = p.linear("lin_src", x).view({x.size(0), p["att_src"].size(1), -1});
+  const at::Tensor of_source = (values * p["att_src"]).sum(2);
+  const at::Tensor of_target = (values * p["att_dst"]).sum(2);
+  const at::Tensor sums =
+      of_source.index_select(0, p.source()) + of_target.index_select(0, p.target());
+  return attend(p, at::leaky_relu(sums, kNegativeSlope), values);
+}
+
+at::Tensor gatv2(const Parts& p, const at::Tensor& x) {
+  const at::Tensor values = p.linear("lin_l", x).view({x.size(0), p["att"].size(1), -1});
+  const at::Tensor query = p.linear("lin_r", x).view_as(values);
+  const at::Tensor sums = values.index_select(0, p.source()) + query.index_select(0, p.target());
+  return attend(p, (at::leaky_relu(sums, kNegativeSlope) * p["att"]).sum(2), values);
+}
+
+// [x_i || x_j] of every edge, in towers: [E, T, 2 * in].   x: [N, T, in].
+at::Tensor both_ends(const Parts& p, const at::Tensor& x) {
+  return at::cat({x.index_select(0, p.target()), x.index_select(0, p.source())}, 2);
+}
+
+at::Tensor in_towers(const Parts& p, const at::Tensor& x) {
+  return x.view({x.size(0), p.spec.towers, -1});
+}
+
+template <bool kMax>
+at::Tensor mpnn(const Parts& p, const at::Tensor& x) {
+  const at::Tensor nodes = in_towers(p, x);
+  const at::Tensor messages = p.towers("message_layer", "", both_ends(p, nodes)).flatten(1);
+  const at::Tensor aggregate = kMax ? p.extremum(messages, "amax") : p.sum(messages);
+  const at::Tensor updated =
+      p.towers("update_layer", "", at::cat({in_towers(p, aggregate), nodes}, 2));
+  return p.linear("lin", updated.flatten(1));
+}
+
+at::Tensor pna(const Parts& p, const at::Tensor& x) {
+  const at::Tensor nodes = in_towers(p, x);
+  const at::Tensor messages = p.towers("pre_nns", ".0", both_ends(p, nodes)).flatten(1);
+  const at::Tensor mean = p.sum(messages) / p.graph.count;
+  const at::Tensor variance = p.sum(messages * messages) / p.graph.count - mean * mean;
+  const at::Tensor deviation = variance.clamp_min(PnaConvImpl::kLeastVariance)
+                                   .sqrt()
+                                   .masked_fill(variance <= PnaConvImpl::kLeastVariance, 0);
+  const at::Tensor aggregates =
+      at::cat({in_towers(p, mean), in_towers(p, p.extremum(messages, "amin")),
+               in_towers(p, p.extremum(messages, "amax")), in_towers(p, deviation)},
+              2);
+  // A node without edges counts 0 in one scaler and 1 in the other, as in PyTorch Geometric.
+  const at::Tensor degree = p.sum(at::ones({messages.size(0), 1}, x.options())).unsqueeze(2);
+  const at::Tensor amplification = (degree + 1).log() / p.spec.mean_log_degree;
+  const at::Tensor attenuation = p.spec.mean_log_degree / (degree.clamp_min(1) + 1).log();
+  const at::Tensor scaled =
+      at::cat({nodes, aggregates, aggregates * amplification, aggregates * attenuation}, 2);
+  return p.linear("lin", p.towers("post_nns", ".0", scaled).flatten(1));
+}
+
+struct Composition {
+  at::Tensor (*layer)(const Parts& parts, const at::Tensor& x);
+  SelfLoops self_loops;
+};
+
+const NamedTable<Composition>& table() {
+  static const NamedTable<Composition> layers("composed layer",
+                                              {{"gat", {&gat, SelfLoops::kAll}},
+                                               {"gatv2", {&gatv2, SelfLoops::kAll}},
+                                               {"mpnn-sum", {&mpnn<false>, SelfLoops::kNone}},
+                                               {"mpnn-max", {&mpnn<true>, SelfLoops::kNone}},
+                                               {"pna", {&pna, SelfLoops::kNone}}});
+  return layers;
+}
+
+ComposedLayer compose_egc(const std::shared_ptr<EgcConvImpl>& conv, const Csr& graph) {
+  const EgcConvOptions& o = conv->options;
+  const kernels::FusedShape shape{o.aggregators, o.self_loops, o.heads, o.bases,
+                                  o.out_channels / o.heads};
+  const ops::ComposedGraph edges(graph, shape, conv->bases_weight.options());
+  return [=](const at::Tensor& x) {
+    return ops::composed_aggregate(edges, shape, at::linear(x, conv->bases_weight),
+                                   conv->combination(x).flatten(1), conv->bias);
+  };
+}
+
+}  // namespace
+
+ComposedLayer compose_layer(std::string_view name, const ConvSpec& spec,
+                            const std::shared_ptr<Conv>& conv, const Csr& graph) {
+  if (const auto egc = std::dynamic_pointer_cast<EgcConvImpl>(conv)) return compose_egc(egc, graph);
+  const Composition composition = table().at(name);
+  const auto parameters = as_module(conv)->named_parameters();
+  const kernels::FusedShape shape{{Aggregator::kAdd}, composition.self_loops};
+  const Parts parts{spec, parameters,
+                    ops::ComposedGraph(graph, shape, parameters.front().value().options())};
+  return [=](const at::Tensor& x) { return composition.layer(parts, x); };
+}
+
+std::vector<std::string_view> composed_layer_names() {
+  std::vector<std::string_view> names = table().names();
+  names.insert(names.end(), {"egc-s", "egc-m"});
+  return names;
+}
+
+}  // namespace egc::nn
