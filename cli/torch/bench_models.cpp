@@ -1,5 +1,7 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "cli/measure.h"
 #include "cli/torch/module.h"
 #include "egc/graph/topologies.h"

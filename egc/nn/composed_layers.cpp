@@ -2,10 +2,9 @@
 
 #include <ATen/ATen.h>
 
-#include <cmath>
-
 #include "egc/core/named_table.h"
 #include "egc/nn/pna_conv.h"
+#include "egc/ops/attention.h"
 #include "egc/ops/composed.h"
 
 namespace egc::nn {
@@ -49,7 +48,9 @@ at::Tensor attend(const Parts& p, const at::Tensor& scores, const at::Tensor& va
   return p.sum(messages.flatten(1)) + p["bias"];
 }
 
-constexpr double kNegativeSlope = 0.2;
+at::Tensor activated(const at::Tensor& x) {
+  return at::leaky_relu(x, ops::AttentionShape().negative_slope);
+}
 
 at::Tensor gat(const Parts& p, const at::Tensor& x) {
   const at::Tensor values = p.linear("lin_src", x).view({x.size(0), p["att_src"].size(1), -1});
@@ -57,14 +58,14 @@ at::Tensor gat(const Parts& p, const at::Tensor& x) {
   const at::Tensor of_target = (values * p["att_dst"]).sum(2);
   const at::Tensor sums =
       of_source.index_select(0, p.source()) + of_target.index_select(0, p.target());
-  return attend(p, at::leaky_relu(sums, kNegativeSlope), values);
+  return attend(p, activated(sums), values);
 }
 
 at::Tensor gatv2(const Parts& p, const at::Tensor& x) {
   const at::Tensor values = p.linear("lin_l", x).view({x.size(0), p["att"].size(1), -1});
   const at::Tensor query = p.linear("lin_r", x).view_as(values);
   const at::Tensor sums = values.index_select(0, p.source()) + query.index_select(0, p.target());
-  return attend(p, (at::leaky_relu(sums, kNegativeSlope) * p["att"]).sum(2), values);
+  return attend(p, (activated(sums) * p["att"]).sum(2), values);
 }
 
 // [x_i || x_j] of every edge, in towers: [E, T, 2 * in].   x: [N, T, in].

@@ -11,7 +11,7 @@ namespace egc::nn {
 
 class PnaConvImpl : public ConvModule<PnaConvImpl> {
  public:
-  // A deviation whose square is no more counts as 0.
+  // A deviation whose square is not greater counts as 0, as in PyTorch Geometric.
   static constexpr double kLeastVariance = 1e-5;
 
   // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
