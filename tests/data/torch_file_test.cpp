@@ -25,7 +25,7 @@ using Kind = PyValue::Kind;
 using Shape = std::vector<int64_t>;
 
 fs::path fixture(const std::string& name) {
-  return fs::path(__FILE__).parent_path() / "fixtures" / name;
+  return fs::path(EGC_SOURCE_DIR) / "tests/data/fixtures" / name;
 }
 
 std::string bytes_of(const fs::path& path) {

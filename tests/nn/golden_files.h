@@ -19,7 +19,7 @@ inline bool golden_files_are_ours() { return std::getenv("EGC_GOLDEN_DIR") == nu
 // A directory that does not exist gives no files; GoldenFiles.AreThere fails then.
 inline std::vector<std::filesystem::path> golden_files() {
   const char* chosen = std::getenv("EGC_GOLDEN_DIR");
-  const std::filesystem::path dir = chosen != nullptr ? chosen : EGC_DEFAULT_GOLDEN_DIR;
+  const std::filesystem::path dir = chosen != nullptr ? chosen : EGC_SOURCE_DIR "/tests/golden";
   std::vector<std::filesystem::path> files;
   if (std::filesystem::is_directory(dir))
     for (const auto& entry : std::filesystem::recursive_directory_iterator(dir))

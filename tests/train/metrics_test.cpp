@@ -24,7 +24,7 @@ std::vector<T> values(const TensorView& t) {
 }
 
 TEST(GoldenMetrics, LikeScikitLearn) {
-  const SafetensorsFile file(EGC_DEFAULT_GOLDEN_DIR "/evaluators.safetensors");
+  const SafetensorsFile file(EGC_SOURCE_DIR "/tests/golden/evaluators.safetensors");
   for (int k = 0; k < 4; ++k) {
     const std::string name = "rocauc" + std::to_string(k) + ".";
     const auto score = values<double>(file.at(name + "score"));
