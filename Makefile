@@ -15,11 +15,11 @@ test: build
 	ctest --test-dir $(BUILD) -j2 --output-on-failure
 
 bench: program
-	$(BUILD)/bin/egc bench fusion 2>/dev/null
-	$(BUILD)/bin/egc bench layer --model egc-s 2>/dev/null
-	$(BUILD)/bin/egc bench layer --model egc-m 2>/dev/null
-	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-minibatch --reps 200 2>/dev/null
-	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-single --reps 500 2>/dev/null
+	$(BUILD)/bin/egc bench fusion
+	$(BUILD)/bin/egc bench layer --model egc-s
+	$(BUILD)/bin/egc bench layer --model egc-m
+	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-minibatch --reps 200
+	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-single --reps 500
 
 fuzz:
 	@scripts/setup --fuzz

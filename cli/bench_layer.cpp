@@ -51,16 +51,16 @@ ModelBenchResult compare(const LayerBenchOptions& o) {
   return torch_module().bench_models(o, models);
 }
 
-constexpr const char* kHeads =
+constexpr const char* kHeadings =
     "  {:<9} {:<4} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n";
 
 void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
              num_threads(), kernels::current_target());
-  fmt::print(kHeads, "", "", "", "", "infer", "train", "infer", "train", "infer", "train", "infer",
-             "train", "peak");
-  fmt::print(kHeads, "layer", "by", "width", "params", "ms", "ms", "peak MB", "peak MB", "2x edges",
-             "2x edges", "paper ms", "paper ms", "paper MB");
+  fmt::print(kHeadings, "", "", "", "", "infer", "train", "infer", "train", "infer", "train",
+             "infer", "train", "peak");
+  fmt::print(kHeadings, "layer", "by", "width", "params", "ms", "ms", "peak MB", "peak MB",
+             "2x edges", "2x edges", "paper ms", "paper ms", "paper MB");
   for (const ModelBenchRow& row : r.rows) {
     const PaperRow* paper = paper_row(row.model);
     const bool known = paper != nullptr && paper->train_ms > 0;
@@ -77,9 +77,8 @@ void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   }
   fmt::print(
       "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between "
-      "the "
-      "same nodes; aten: composed of ATen calls, messages of all edges in memory.\n  The paper's "
-      "figures are of whole three-layer networks on a GPU.\n\n");
+      "the same nodes; aten: composed of ATen calls, messages of all edges in memory.\n"
+      "  The paper's figures are of whole three-layer networks on a GPU.\n\n");
 }
 
 void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r) {
@@ -182,9 +181,10 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   app->add_option("--topology", o->topology,
                   "arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch, zinc-single")
       ->capture_default_str();
-  app->add_option("--hidden", o->hidden, "Width in and out (default: the paper's for Arxiv)");
-  app->add_option("--heads", o->heads, "Heads (egc-s: 8, egc-m: 4)");
-  app->add_option("--bases", o->bases, "Bases (4)");
+  app->add_option("--hidden", o->hidden, "Width in and out (default: the paper's for Arxiv)")
+      ->check(CLI::Range(1, 1 << 24));
+  app->add_option("--heads", o->heads, "Heads (egc-s: 8, egc-m: 4)")->check(CLI::Range(1, 1 << 24));
+  app->add_option("--bases", o->bases, "Bases (4)")->check(CLI::Range(1, 1 << 24));
   app->add_option("--aggregators", o->aggregators, "egc-s: symnorm; egc-m: symnorm,max,mean")
       ->delimiter(',');
   app->add_option("--self-loops", o->self_loops, "all, symnorm or none")->capture_default_str();
@@ -197,7 +197,7 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   const CLI::Option* aten = app->add_flag(
       "--aten,!--no-aten", o->aten,
       "With the layer composed of ATen calls, for egc-s, egc-m (default: yes), gat, gatv2, "
-      "mpnn-sum, mpnn-max, pna and all (default: no; all needs 24 GB, --scale 0.25 six)");
+      "mpnn-sum, mpnn-max, pna and all (default: no; all needs 24 GB on arxiv-like)");
   app->footer(
       "Example:\n  egc bench layer --model all\n  egc bench layer --model egc-m --hidden 124 "
       "--aggregators add,std,max --topology zinc-minibatch");

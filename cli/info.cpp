@@ -1,6 +1,7 @@
 // egc info: what is in a model file, or what a configuration would make.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -38,12 +39,14 @@ void add_info(CLI::App& app, const CommonOptions& common) {
   c->callback([o, &common] {
     check(o->model.empty() != o->config.empty(),
           "egc info takes a model or --config, not both and not neither");
-    if (o->model.ends_with(".json")) o->model.swap(o->config);
-    const ModelFacts facts = o->model.empty() ? torch_module().config_facts(o->config)
-                                              : torch_module().model_facts(o->model);
+    const bool is_config = o->model.empty() || (o->model.ends_with(".json") &&
+                                                !std::filesystem::is_directory(o->model));
+    const std::string& path = o->model.empty() ? o->config : o->model;
+    const ModelFacts facts =
+        is_config ? torch_module().config_facts(path) : torch_module().model_facts(path);
     const auto part = [&](const std::string& text) {
       return text.empty() ? Json(Json::object())
-                          : parse_json<Json>(text, o->model + ": metadata", ErrorKind::kModel);
+                          : parse_json<Json>(text, path + ": metadata", ErrorKind::kModel);
     };
     const Json config = part(facts.config_json);
     const Json metrics = part(facts.metrics_json);

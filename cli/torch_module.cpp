@@ -17,12 +17,20 @@ void tell_openblas_the_processor() {
   if (best == "AVX2") setenv("OPENBLAS_CORETYPE", "Haswell", /*replace=*/0);
 }
 
+// LibTorch warns its developers (an operator is "in beta"); users can do nothing about it. Read
+// when it is loaded, the first where it was built with glog, the second where not.
+void silence_warnings_of_libtorch() {
+  setenv("GLOG_minloglevel", "2", /*replace=*/0);
+  setenv("TORCH_CPP_LOG_LEVEL", "ERROR", /*replace=*/0);
+}
+
 }  // namespace
 
 const TorchModule& torch_module() {
   static const TorchModule* const module = [] {
     constexpr const char* kLibrary = "libegc_cli_torch.so";
     tell_openblas_the_processor();
+    silence_warnings_of_libtorch();
     const int threads = num_threads();
     using Entry = const TorchModule* (*)();
     const auto entry = reinterpret_cast<Entry>(load_entry(kLibrary, "egc_torch_module"));

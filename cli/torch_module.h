@@ -26,7 +26,7 @@ struct LayerBenchOptions {
   std::string activation = "identity";
   double scale = 1.0;
   int reps = 9;
-  bool aten = true;  // also the layer composed of ATen calls
+  bool aten = false;  // also the layer composed of ATen calls
   uint64_t seed = 0;
 };
 

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "cli/measure.h"
+#include "cli/torch/bench_spec.h"
 #include "cli/torch/module.h"
 #include "egc/engine/slice_layout.h"
 #include "egc/engine/spmm.h"
@@ -39,7 +40,6 @@ LayerBenchResult bench_layer(const LayerBenchOptions& o) {
     };
   };
   const auto ours = [&](const at::Tensor& in) { return conv->forward(in, graph); };
-  const nn::ComposedLayer theirs = nn::compose_layer(o.model, spec, conv.ptr(), graph);
   const at::Tensor bases = ops::empty_buffer({nodes, layout.columns()}, at::kFloat);
   bases.normal_();
   const at::Tensor sums = ops::empty_buffer({nodes, layout.columns()}, at::kFloat);
@@ -60,6 +60,7 @@ LayerBenchResult bench_layer(const LayerBenchOptions& o) {
       {"spmm", "infer",
        [&] { spmm(graph, layout, bases.data_ptr<float>(), sums.data_ptr<float>()); }}};
   if (o.aten) {
+    const nn::ComposedLayer theirs = nn::compose_layer(o.model, spec, conv.ptr(), graph);
     cases.push_back({"aten", "infer", infer(theirs)});
     cases.push_back({"aten", "train", train(theirs)});
   }

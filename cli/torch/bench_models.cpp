@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/measure.h"
+#include "cli/torch/bench_spec.h"
 #include "cli/torch/module.h"
 #include "egc/graph/topologies.h"
 #include "egc/nn/composed_layers.h"
@@ -53,18 +54,6 @@ struct Bench {
 
 }  // namespace
 
-nn::ConvSpec bench_spec(const LayerBenchOptions& o, int64_t hidden) {
-  nn::ConvSpec spec;
-  spec.in_channels = spec.out_channels = hidden;
-  spec.mean_log_degree = 2.0;
-  if (o.heads > 0) spec.heads = o.heads;
-  if (o.bases > 0) spec.bases = o.bases;
-  if (!o.aggregators.empty()) spec.aggregators = parse_aggregators(o.aggregators);
-  spec.self_loops = parse_self_loops(o.self_loops);
-  spec.activation = nn::parse_weight_activation(o.activation);
-  return spec;
-}
-
 ModelBenchResult bench_models(const LayerBenchOptions& o,
                               const std::vector<std::pair<std::string, int64_t>>& models) {
   at::manual_seed(o.seed);
@@ -94,7 +83,12 @@ ModelBenchResult bench_models(const LayerBenchOptions& o,
                 at::randn({nodes, hidden})};
     result.rows.push_back(row);
     benches.push_back(bench);
-    if (!o.aten || std::find(composed.begin(), composed.end(), model) == composed.end()) continue;
+    if (!o.aten) continue;
+    if (std::find(composed.begin(), composed.end(), model) == composed.end()) {
+      check(models.size() > 1, "bench layer: --aten has {}, not {}", fmt::join(composed, ", "),
+            model);
+      continue;
+    }
     row.implementation = "aten";
     bench.layer = nn::compose_layer(model, spec, conv, graph);
     bench.layer_twice = nn::compose_layer(model, spec, conv, twice);

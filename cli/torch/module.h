@@ -2,15 +2,12 @@
 #pragma once
 
 #include "cli/torch_module.h"
-#include "egc/nn/conv_table.h"
 #include "egc/train/run_config.h"
 
 namespace egc::cli {
 
 std::function<void()> aten_csr_matmul(const Csr& graph, const float* x, int64_t columns);
 std::function<void()> aten_matmul(int64_t rows, const float* x, int64_t columns);
-// The layer that the options speak of.
-nn::ConvSpec bench_spec(const LayerBenchOptions& options, int64_t hidden);
 LayerBenchResult bench_layer(const LayerBenchOptions& options);
 ModelBenchResult bench_models(const LayerBenchOptions& options,
                               const std::vector<std::pair<std::string, int64_t>>& models);

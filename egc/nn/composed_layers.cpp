@@ -102,28 +102,26 @@ at::Tensor pna(const Parts& p, const at::Tensor& x) {
   // A node without edges counts 0 in one scaler and 1 in the other, as in PyTorch Geometric.
   const at::Tensor degree = p.sum(at::ones({messages.size(0), 1}, x.options())).unsqueeze(2);
   const at::Tensor amplification = (degree + 1).log() / p.spec.mean_log_degree;
-  const at::Tensor attenuation = p.spec.mean_log_degree / (degree.clamp_min(1) + 1).log();
+  const at::Tensor attenuation = p.spec.mean_log_degree / (p.graph.count.unsqueeze(2) + 1).log();
   const at::Tensor scaled =
       at::cat({nodes, aggregates, aggregates * amplification, aggregates * attenuation}, 2);
   return p.linear("lin", p.towers("post_nns", ".0", scaled).flatten(1));
 }
 
-struct Composition {
-  at::Tensor (*layer)(const Parts& parts, const at::Tensor& x);
-  SelfLoops self_loops;
-};
+using Composer = ComposedLayer (*)(const ConvSpec&, const std::shared_ptr<Conv>&, const Csr&);
 
-const NamedTable<Composition>& table() {
-  static const NamedTable<Composition> layers("composed layer",
-                                              {{"gat", {&gat, SelfLoops::kAll}},
-                                               {"gatv2", {&gatv2, SelfLoops::kAll}},
-                                               {"mpnn-sum", {&mpnn<false>, SelfLoops::kNone}},
-                                               {"mpnn-max", {&mpnn<true>, SelfLoops::kNone}},
-                                               {"pna", {&pna, SelfLoops::kNone}}});
-  return layers;
+template <at::Tensor (*kLayer)(const Parts&, const at::Tensor&), SelfLoops kSelfLoops>
+ComposedLayer messages(const ConvSpec& spec, const std::shared_ptr<Conv>& conv, const Csr& graph) {
+  check(graph.weights().empty(), "a composed layer of messages between two ends takes no weights");
+  const auto parameters = as_module(conv)->named_parameters();
+  const kernels::FusedShape shape{{Aggregator::kAdd}, kSelfLoops};
+  const Parts parts{spec, parameters,
+                    ops::ComposedGraph(graph, shape, parameters.front().value().options())};
+  return [=](const at::Tensor& x) { return kLayer(parts, x); };
 }
 
-ComposedLayer compose_egc(const std::shared_ptr<EgcConvImpl>& conv, const Csr& graph) {
+ComposedLayer egc(const ConvSpec&, const std::shared_ptr<Conv>& layer, const Csr& graph) {
+  const auto conv = std::dynamic_pointer_cast<EgcConvImpl>(layer);
   const EgcConvOptions& o = conv->options;
   const kernels::FusedShape shape{o.aggregators, o.self_loops, o.heads, o.bases,
                                   o.out_channels / o.heads};
@@ -134,23 +132,28 @@ ComposedLayer compose_egc(const std::shared_ptr<EgcConvImpl>& conv, const Csr& g
   };
 }
 
+const NamedTable<Composer>& table() {
+  static const NamedTable<Composer> layers("composed layer",
+                                           {{"gat", &messages<&gat, SelfLoops::kAll>},
+                                            {"gatv2", &messages<&gatv2, SelfLoops::kAll>},
+                                            {"mpnn-sum", &messages<&mpnn<false>, SelfLoops::kNone>},
+                                            {"mpnn-max", &messages<&mpnn<true>, SelfLoops::kNone>},
+                                            {"pna", &messages<&pna, SelfLoops::kNone>},
+                                            {"egc-s", &egc},
+                                            {"egc-m", &egc},
+                                            {"egc", &egc}});
+  return layers;
+}
+
 }  // namespace
 
 ComposedLayer compose_layer(std::string_view name, const ConvSpec& spec,
                             const std::shared_ptr<Conv>& conv, const Csr& graph) {
-  if (const auto egc = std::dynamic_pointer_cast<EgcConvImpl>(conv)) return compose_egc(egc, graph);
-  const Composition composition = table().at(name);
-  const auto parameters = as_module(conv)->named_parameters();
-  const kernels::FusedShape shape{{Aggregator::kAdd}, composition.self_loops};
-  const Parts parts{spec, parameters,
-                    ops::ComposedGraph(graph, shape, parameters.front().value().options())};
-  return [=](const at::Tensor& x) { return composition.layer(parts, x); };
+  const Composer compose = table().at(name);
+  check(graph.is_square(), "{}: a composed layer needs a graph between the same nodes", name);
+  return compose(spec, conv, graph);
 }
 
-std::vector<std::string_view> composed_layer_names() {
-  std::vector<std::string_view> names = table().names();
-  names.insert(names.end(), {"egc-s", "egc-m"});
-  return names;
-}
+std::vector<std::string_view> composed_layer_names() { return table().names(); }
 
 }  // namespace egc::nn

@@ -1,6 +1,6 @@
-// The layers that write a message for every edge to memory where they are composed of ATen calls,
-// as the libraries of Python compose them: what the paper calls O(E). Contestants of the
-// benchmarks, and a second, independent oracle of the layers.
+// Layers composed of ATen calls, as the libraries of Python compose them: a message for every edge
+// is written to memory, what the paper calls O(E). EGC is here as its users compose it today.
+// Contestants of the benchmarks, and a second, independent oracle of the layers.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ using ComposedLayer = std::function<at::Tensor(const at::Tensor& x)>;
 ComposedLayer compose_layer(std::string_view name, const ConvSpec& spec,
                             const std::shared_ptr<Conv>& conv, const Csr& graph);
 
-// gat, gatv2, mpnn-sum, mpnn-max, pna, egc-s, egc-m. The messages of the others are the rows of a
-// matrix that is there already: a library multiplies it by a sparse one and is O(V) as well.
+// gat, gatv2, mpnn-sum, mpnn-max, pna, egc-s, egc-m, egc. Libraries multiply by a sparse matrix in
+// gcn, gin and sage, and are O(V) there as well.
 std::vector<std::string_view> composed_layer_names();
 
 }  // namespace egc::nn

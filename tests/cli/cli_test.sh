@@ -67,12 +67,16 @@ for line in lines:
 json_has bench,topology,nodes,edges,features,method,ms_median,ms_min,reps,threads bench fusion --scale 0.001 --reps 2
 json_has bench,model,topology,implementation,mode,ms_median,peak_extra_mb bench layer --topology zinc-single --reps 2
 json_has bench,model,topology,implementation,mode,ms_median,peak_extra_mb,peak_extra_mb_twice_the_edges bench layer --model all --topology zinc-single --reps 1
-# Composed of ATen calls: seven layers, inference and training, where they are asked for.
-composed() { "$egc" --json bench layer --topology zinc-single --reps 1 "$@" | grep -c '"implementation":"aten"' || true; }
-[ "$(composed --model all --aten)" -eq 14 ] || fail "bench layer --model all --aten"
-[ "$(composed --model all)" -eq 0 ] || fail "bench layer --model all without --aten"
-[ "$(composed --model egc-s --activation softmax)" -eq 2 ] || fail "bench layer --model egc-s"
-[ "$(composed --model gat --aten)" -eq 2 ] || fail "bench layer --model gat --aten"
+[ -z "$("$egc" bench layer --topology zinc-single --reps 1 2>&1 >/dev/null)" ] || fail "bench layer warns"
+# Rows of ours and of those composed of ATen calls (seven layers of 13), inference and training.
+rows() { "$egc" --json bench layer --topology zinc-single --reps 1 "$@" | grep -o '"implementation":"\(egc\|aten\)"' | sort | uniq -c | tr -s ' \n' ' '; }
+aten='"implementation":"aten"' ours='"implementation":"egc"'
+[ "$(rows --model all --aten)" = " 14 $aten 26 $ours " ] || fail "bench layer --model all --aten"
+[ "$(rows --model all)" = " 26 $ours " ] || fail "bench layer --model all without --aten"
+[ "$(rows --model egc-s --activation softmax)" = " 2 $aten 2 $ours " ] || fail "bench layer --model egc-s"
+[ "$(rows --model gat --aten)" = " 2 $aten 2 $ours " ] || fail "bench layer --model gat --aten"
+expect 2 "mpnn-max, pna, egc-s, egc-m, egc, not gcn" -- bench layer --model gcn --aten --topology zinc-single
+expect 2 "hidden" -- bench layer --model gat --hidden -8
 
 for target in $(EGC_FORCE_TARGET=? "$egc" bench fusion --no-aten --scale 0.001 --reps 1 2>&1 | sed -n 's/.*this machine has: //p' | tr -d ,); do
   EGC_FORCE_TARGET=$target "$egc" bench fusion --no-aten --scale 0.001 --reps 1 | grep -q "$target" || fail "EGC_FORCE_TARGET=$target"

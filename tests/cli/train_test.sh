@@ -71,6 +71,9 @@ assert got["metric"] == "mae" and got["split"] == "test" and got["value"] == met
 CHECK
 "$egc" --json info runs/alone | python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["model"] == "egc-m" and d["parameters"] > 0 and d["config"]["hidden"] == 16 and "test" in d["metrics"], d' || fail "info of a run"
 "$egc" --json info runs/alone/config.json | python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["model"] == "egc-m" and d["config"]["hidden"] == 16 and not d["metrics"], d' || fail "info of a configuration"
+cp runs/alone/config.json configuration && cp -r runs/alone run.json
+"$egc" info --config configuration | grep -q egc-m || fail "info of a configuration with any name"
+"$egc" --json info run.json | grep -q '"test"' || fail "info of a run whose name ends like a configuration's"
 
 # Predictions: a line for each graph, and their mean error is the score.
 "$egc" predict runs/alone data --out p.csv >/dev/null || fail "predict"

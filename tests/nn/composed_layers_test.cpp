@@ -51,12 +51,18 @@ TEST(ComposedLayers, OutputsAndGradientsAreThoseOfTheLayers) {
     }
 }
 
-TEST(ComposedLayers, OthersAreRefusedByName) {
+TEST(ComposedLayers, WhatTheyCannotComputeIsRefused) {
   nn::ConvSpec spec;
   spec.in_channels = spec.out_channels = 8;
-  testing::expect_error(ErrorKind::kUsage, {"gcn", "gatv2"}, [&] {
-    nn::compose_layer("gcn", spec, nn::make_conv("gcn", spec), testing::awkward_graph());
-  });
+  const auto refused = [&](const char* name, const Csr& graph,
+                           std::initializer_list<std::string> words) {
+    testing::expect_error(ErrorKind::kUsage, words,
+                          [&] { nn::compose_layer(name, spec, nn::make_conv(name, spec), graph); });
+  };
+  refused("gcn", testing::awkward_graph(), {"gcn", "gatv2", "egc-m"});
+  refused("gat", testing::awkward_graph(true), {"weights"});
+  refused("egc-s", Csr::from_edges(2, 3, std::vector<int64_t>{1}, std::vector<int64_t>{0}),
+          {"the same nodes"});
 }
 
 }  // namespace
