@@ -2,12 +2,14 @@
 // here.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/common.h"
 #include "cli/measure.h"
+#include "cli/paper_tables.h"
 #include "cli/torch_module.h"
 #include "egc/core/huge_buffer.h"
 #include "egc/core/parallel.h"
@@ -29,27 +31,22 @@ struct FusionOptions {
   bool aten = true;
 };
 
-// Intel Xeon Gold 5218, seconds (Tailor et al., ICLR 2022, table on aggregator fusion).
-struct PaperRow {
-  const char* method;
-  const char* label;
-  double reddit, code, arxiv, zinc;
-};
-constexpr PaperRow kPaper[] = {
-    {"matmul", "weight matmul", 0.070, 0.423, 0.055, 0.074},
-    {"spmm", "CSR SpMM", 29.08, 1.943, 0.760, 0.315},
-    {"naive", "naive: a pass per aggregator", 88.25, 8.680, 2.631, 1.482},
-    {"reordered", "one pass, aggregates stored", 40.05, 4.592, 1.303, 0.772},
-    {"fused", "one pass, weighted result only", 38.63, 1.752, 0.952, 0.278},
+// In the order of the paper's table, then what is ours alone.
+constexpr std::pair<const char*, const char*> kLabels[] = {
+    {"matmul", "weight matmul"},
+    {"spmm", "CSR SpMM"},
+    {"naive", "naive: a pass per aggregator"},
+    {"reordered", "one pass, aggregates stored"},
+    {"fused", "one pass, weighted result only"},
+    {"row_walk", "SpMM over plain row-major rows"},
+    {"aten_csr", "ATen CSR matmul"},
+    {"copy", "copy of the features"},
 };
 
-double paper_ms(const PaperRow& row, const std::string& topology) {
-  const std::map<std::string, double> seconds = {{"reddit-like", row.reddit},
-                                                 {"code-batch", row.code},
-                                                 {"arxiv-like", row.arxiv},
-                                                 {"zinc-batch", row.zinc}};
-  const auto it = seconds.find(topology);
-  return it == seconds.end() ? 0.0 : it->second * 1e3;
+const char* label_of(const std::string& method) {
+  return std::find_if(std::begin(kLabels), std::end(kLabels),
+                      [&](const auto& label) { return method == label.first; })
+      ->second;
 }
 
 HugeArray<float> random_array(int64_t count, uint64_t seed) {
@@ -152,16 +149,9 @@ class FusionBench {
   HugeArray<float> x_, weights_, identity_, ones_, out_, parts_;
 };
 
-std::string label_of(const std::string& method) {
-  for (const PaperRow& row : kPaper)
-    if (method == row.method) return row.label;
-  if (method == "row_walk") return "SpMM over plain row-major rows";
-  if (method == "aten_csr") return "ATen CSR matmul";
-  return "copy of the features";
-}
-
 void print_table(const std::string& topology, const Csr& graph, int64_t features,
                  const std::vector<Contestant>& contestants, const std::vector<Timing>& timings) {
+  const PaperFigures figures("fusion");
   double spmm_ms = 0;
   for (size_t k = 0; k < contestants.size(); ++k)
     if (contestants[k].name == "spmm") spmm_ms = timings[k].median_ms;
@@ -172,10 +162,9 @@ void print_table(const std::string& topology, const Csr& graph, int64_t features
   for (size_t k = 0; k < contestants.size(); ++k) {
     const Timing& t = timings[k];
     std::string paper;
-    for (const PaperRow& row : kPaper)
-      if (contestants[k].name == row.method && paper_ms(row, topology) > 0)
-        paper = fmt::format("{:>12.0f} {:>8.2f}", paper_ms(row, topology),
-                            paper_ms(row, topology) / paper_ms(kPaper[1], topology));
+    if (const auto ms = figures.of(topology, contestants[k].name, "ms_median"))
+      paper = fmt::format("{:>12.0f} {:>8.2f}", *ms,
+                          *ms / figures.of(topology, "spmm", "ms_median").value());
     if (contestants[k].name == "copy")
       paper = fmt::format("  {:.1f} GB/s", 2.0 * graph.num_targets() * features * sizeof(float) /
                                                t.median_ms * 1e-6);

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/common.h"
+#include "cli/paper_tables.h"
 #include "cli/torch_module.h"
 #include "egc/core/parallel.h"
 #include "egc/kernels/target.h"
@@ -13,46 +15,38 @@
 namespace egc::cli {
 namespace {
 
-// The paper's latency table for Arxiv (whole networks of three layers on a GPU), in its order, with
-// the widths of the networks; then the layers that it does not have.
-struct PaperRow {
+// The layers of the paper's latency table for Arxiv, in its order, with the widths of its networks;
+// then those that it does not have.
+struct Layer {
   const char* model;
   int64_t hidden;
-  double peak_train_mb = 0;
-  double train_ms = 0;
-  double infer_ms = 0;
 };
-constexpr PaperRow kPaper[] = {{"gcn", 156, 1905, 159.8, 35.2},
-                               {"gin", 156, 1756, 155.2, 35.2},
-                               {"sage", 115, 1352, 113.9, 25.1},
-                               {"gat", 152, 10841, 324.3, 84.7},
-                               {"gatv2", 112, 14124, 341.8, 129.2},
-                               {"mpnn-sum", 116, 14323, 768.2, 230.7},
-                               {"mpnn-max", 116, 14623, 797.8, 258.2},
-                               {"pna", 76, 14533, 892.7, 305.7},
-                               {"egc-s", 184, 2430, 177.7, 37.3},
-                               {"egc-m", 136, 4068, 220.9, 42.2},
-                               {"rgcn", 128},
-                               {"regc", 128},
-                               {"mlp", 128}};
+constexpr Layer kLayers[] = {{"gcn", 156},   {"gin", 156},      {"sage", 115},     {"gat", 152},
+                             {"gatv2", 112}, {"mpnn-sum", 116}, {"mpnn-max", 116}, {"pna", 76},
+                             {"egc-s", 184}, {"egc-m", 136},    {"rgcn", 128},     {"regc", 128},
+                             {"mlp", 128}};
 
-const PaperRow* paper_row(const std::string& model) {
-  for (const PaperRow& row : kPaper)
-    if (model == row.model) return &row;
-  return nullptr;
+// Of whole networks of three layers on a GPU. figure: a key of the table.
+std::optional<double> paper_figure(const std::string& model, const char* figure) {
+  static const PaperFigures figures("latency-arxiv");
+  return figures.of("arxiv", model, figure);
 }
 
 ModelBenchResult compare(const LayerBenchOptions& o) {
   std::vector<std::pair<std::string, int64_t>> models;
-  for (const PaperRow& row : kPaper)
-    if (o.model == "all" || o.model == row.model)
-      models.emplace_back(row.model, o.hidden > 0 ? o.hidden : row.hidden);
+  for (const Layer& layer : kLayers)
+    if (o.model == "all" || o.model == layer.model)
+      models.emplace_back(layer.model, o.hidden > 0 ? o.hidden : layer.hidden);
   if (models.empty()) models.emplace_back(o.model, o.hidden > 0 ? o.hidden : 128);
   return torch_module().bench_models(o, models);
 }
 
 constexpr const char* kHeadings =
     "  {:<9} {:<4} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n";
+
+std::string spell(const std::optional<double>& figure, int digits) {
+  return figure ? fmt::format("{:.{}f}", *figure, digits) : "-";
+}
 
 void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
@@ -62,18 +56,13 @@ void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   fmt::print(kHeadings, "layer", "by", "width", "params", "ms", "ms", "peak MB", "peak MB",
              "2x edges", "2x edges", "paper ms", "paper ms", "paper MB");
   for (const ModelBenchRow& row : r.rows) {
-    const PaperRow* paper = paper_row(row.model);
-    const bool known = paper != nullptr && paper->train_ms > 0;
-    const auto figure = [known](double value) {
-      return known ? fmt::format("{:.1f}", value) : std::string("-");
-    };
     fmt::print(
         "  {:<9} {:<4} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | "
         "{:>8} {:>8} {:>8}\n",
         row.model, row.implementation, row.hidden, row.parameters, row.infer_ms, row.train_ms,
         row.infer_mb, row.train_mb, row.infer_mb_twice, row.train_mb_twice,
-        figure(known ? paper->infer_ms : 0), figure(known ? paper->train_ms : 0),
-        known ? fmt::format("{:.0f}", paper->peak_train_mb) : "-");
+        spell(paper_figure(row.model, "eval_s"), 1), spell(paper_figure(row.model, "train_s"), 1),
+        spell(paper_figure(row.model, "train_peak_mb"), 0));
   }
   fmt::print(
       "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between "
@@ -83,7 +72,7 @@ void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
 
 void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r) {
   const auto line = [&](const ModelBenchRow& row, const char* mode, double ms, double mb,
-                        double mb_twice, double paper_ms) {
+                        double mb_twice, const std::optional<double>& paper_ms) {
     nlohmann::ordered_json json = {{"bench", "layer"},
                                    {"model", row.model},
                                    {"topology", o.topology},
@@ -98,15 +87,14 @@ void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r
                                    {"threads", num_threads()},
                                    {"peak_extra_mb", mb},
                                    {"peak_extra_mb_twice_the_edges", mb_twice}};
-    if (paper_ms > 0) json["paper_gpu_ms"] = paper_ms;
+    if (paper_ms) json["paper_gpu_ms"] = *paper_ms;
     fmt::print("{}\n", json.dump());
   };
   for (const ModelBenchRow& row : r.rows) {
-    const PaperRow* paper = paper_row(row.model);
     line(row, "infer", row.infer_ms, row.infer_mb, row.infer_mb_twice,
-         paper != nullptr ? paper->infer_ms : 0);
+         paper_figure(row.model, "eval_s"));
     line(row, "train", row.train_ms, row.train_mb, row.train_mb_twice,
-         paper != nullptr ? paper->train_ms : 0);
+         paper_figure(row.model, "train_s"));
   }
 }
 
@@ -209,7 +197,8 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
       const ModelBenchResult all = compare(*o);
       return common.json ? print_comparison_json(*o, all) : print_comparison(*o, all);
     }
-    if (o->hidden == 0) o->hidden = paper_row(o->model)->hidden;
+    for (const Layer& layer : kLayers)
+      if (o->hidden == 0 && o->model == layer.model) o->hidden = layer.hidden;
     const LayerBenchResult result = torch_module().bench_layer(*o);
     common.json ? print_json(*o, result) : print_table(*o, result);
   });

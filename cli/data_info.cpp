@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InfoOptions {
   std::string dataset;
   std::string split;
 };
@@ -169,7 +169,7 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
   line("memory", fmt::format("{:.1f} MB", static_cast<double>(s.bytes) / 1e6));
 }
 
-void verify(const Options& o, const CommonOptions& common) {
+void verify(const InfoOptions& o, const CommonOptions& common) {
   const data::Dataset d = load_dataset(o.dataset, common, /*cache=*/false);
   check_dataset(d, d.info.name);
   const data::KnownDataset* known = data::find_known(d.info.name);
@@ -196,7 +196,7 @@ void add_data_info(CLI::App& data, const CommonOptions& common) {
   list_command->footer("Example:\n  egc data list");
   list_command->callback([&common] { list(common); });
 
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   CLI::App* info = data.add_subcommand("info", "Counts and statistics of a dataset");
   info->add_option("dataset", options->dataset, "A directory, a known name, or a generator")
       ->required();

@@ -13,7 +13,7 @@
 namespace egc::cli {
 namespace {
 
-struct Options {
+struct PartitionOptions {
   std::string dataset;
   std::string out;
   std::string method = "metis";
@@ -49,7 +49,7 @@ void print(const std::vector<data::PartFacts>& parts, const std::string& out, bo
 }  // namespace
 
 void add_data_partition(CLI::App& data, const CommonOptions& common) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PartitionOptions>();
   CLI::App* command = data.add_subcommand(
       "partition", "Cuts one large graph into parts, of which each process of a group loads one");
   command->add_option("dataset", o->dataset, "A known or generated dataset, or a directory")

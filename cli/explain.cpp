@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : ExplainOptions {
+struct ExplainCommand : ExplainOptions {
   ModelInputOptions input;
 };
 
@@ -65,7 +65,7 @@ void print_text(const ExplainResult& r) {
 }  // namespace
 
 void add_explain(CLI::App& app, const CommonOptions& common) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExplainCommand>();
   CLI::App* c = app.add_subcommand(
       "explain", "Which aggregators, bases and heads of EGC carried the output of each node");
   c->add_option("model", o->model, "A run directory or a model file")->required();

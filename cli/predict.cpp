@@ -11,7 +11,7 @@
 namespace egc::cli {
 namespace {
 
-struct Options : PredictOptions {
+struct PredictCommand : PredictOptions {
   ModelInputOptions input;
   std::string format_name;
 };
@@ -19,7 +19,7 @@ struct Options : PredictOptions {
 }  // namespace
 
 void add_predict(CLI::App& app, const CommonOptions& common) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PredictCommand>();
   CLI::App* c = app.add_subcommand("predict", "Predictions of a model for unseen graphs or nodes");
   c->add_option("model", o->model, "A run directory or a model file")->required();
   add_model_input(*c, o->input);

@@ -5,14 +5,13 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/paper_tables.h"
 #include "cli/reproduce_cells.h"
-#include "cli/shared_files.h"
 #include "cli/stop_signal.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
-#include "egc/core/text_file.h"
 #include "egc/reproduce/comparison.h"
 #include "egc/reproduce/render.h"
 
@@ -33,23 +32,6 @@ struct Command {
   bool show = false;
   bool markdown = false;
 };
-
-std::vector<std::string> table_names() {
-  std::vector<std::string> out;
-  if (const auto dir = shared_file("tables"))
-    for (const auto& entry : fs::directory_iterator(*dir))
-      if (entry.path().extension() == ".json") out.push_back(entry.path().stem().string());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-Table read_table(const std::string& name) {
-  const auto names = table_names();
-  check(std::find(names.begin(), names.end(), name) != names.end(),
-        "unknown table \"{}\"; known: {}", name, fmt::join(names, ", "));
-  const std::string path = shared_file("tables/" + name + ".json")->string();
-  return reproduce::parse_table(read_text_file(path, ErrorKind::kUsage), name);
-}
 
 void list_tables() {
   for (const std::string& name : table_names())

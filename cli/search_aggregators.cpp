@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
-struct Options : SearchOptions {
+struct AggregatorOptions : SearchOptions {
   int64_t choose = 3;
   int64_t seeds = 3;
   int64_t gate_epochs = 40;
@@ -78,7 +78,7 @@ Trial trial_of(const std::string& name, Json config, const Names& aggregators, u
 
 class AggregatorSearch {
  public:
-  AggregatorSearch(const Options& options, const CommonOptions& common)
+  AggregatorSearch(const AggregatorOptions& options, const CommonOptions& common)
       : o_(options),
         common_(common),
         stop_(watch_stop_signals()),
@@ -273,7 +273,7 @@ class AggregatorSearch {
       fmt::print("{}\n{}\n", budget, (fs::path(o_.trials.out) / "report.html").string());
   }
 
-  const Options& o_;
+  const AggregatorOptions& o_;
   const CommonOptions& common_;
   const volatile std::sig_atomic_t* stop_;
   Json base_;
@@ -284,7 +284,7 @@ class AggregatorSearch {
 }  // namespace
 
 void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<AggregatorOptions>();
   o->method = "halving";
   CLI::App* c = search.add_subcommand("aggregators", "Which of the seven EGC should have");
   add_search_options(*c, *o);

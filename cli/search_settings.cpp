@@ -18,12 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Options : SearchOptions {
+struct SettingsOptions : SearchOptions {
   std::string space;
   int64_t count = 20;
 };
 
-std::vector<Trial> make_trials(const Options& o, const Json& base, uint64_t seed) {
+std::vector<Trial> make_trials(const SettingsOptions& o, const Json& base, uint64_t seed) {
   const auto space = search::Space::parse(read_text_file(o.space, ErrorKind::kUsage), o.space);
   std::vector<Json> points;
   if (o.method == "grid") points = space.grid();
@@ -41,7 +41,7 @@ std::vector<Trial> make_trials(const Options& o, const Json& base, uint64_t seed
   return out;
 }
 
-void run(const Options& o, const CommonOptions& common) {
+void run(const SettingsOptions& o, const CommonOptions& common) {
   const Json base = base_config(o);
   const auto trials = make_trials(o, base, common.seed);
   Json plan = {{"settings", Json::array()}};
@@ -67,7 +67,7 @@ void run(const Options& o, const CommonOptions& common) {
 }  // namespace
 
 void add_search_settings(CLI::App& search, const CommonOptions& common) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SettingsOptions>();
   o->method = "halving";
   CLI::App* c = search.add_subcommand("settings", "Hyperparameters: random, grid, or halving");
   add_search_options(*c, *o);

@@ -24,7 +24,7 @@ constexpr Atom kAtoms[] = {{4, 68, 0.12F}, {2, 12, -0.55F}, {3, 12, -0.62F},
                            {1, 3, 0.31F},  {2, 3, 0.28F},   {1, 2, 0.58F}};
 constexpr int32_t kKinds = 6;
 
-int32_t draw_kind(int least_valence, Rng& rng) {
+int32_t draw_element(int least_valence, Rng& rng) {
   for (;;) {
     uint32_t percent = rng.below(100);
     for (int32_t kind = 0; kind < kKinds; ++kind) {
@@ -68,7 +68,7 @@ class Molecule {
   }
 
   int32_t add_atom(int32_t to, int least_valence) {
-    kind_.push_back(draw_kind(least_valence, rng_));
+    kind_.push_back(draw_element(least_valence, rng_));
     used_.push_back(0);
     in_ring_.push_back(false);
     const int32_t atom = size() - 1;
@@ -108,7 +108,7 @@ class Molecule {
     int32_t last = first;
     for (int32_t k = 1; k < length; ++k) {
       const int32_t atom = size();
-      kind_.push_back(draw_kind(2, rng_));
+      kind_.push_back(draw_element(2, rng_));
       used_.push_back(0);
       in_ring_.push_back(true);
       bond(last, atom, 1);

@@ -132,7 +132,7 @@ ComposedLayer egc(const ConvSpec&, const std::shared_ptr<Conv>& layer, const Csr
   };
 }
 
-const NamedTable<Composer>& table() {
+const NamedTable<Composer>& composers() {
   static const NamedTable<Composer> layers("composed layer",
                                            {{"gat", &messages<&gat, SelfLoops::kAll>},
                                             {"gatv2", &messages<&gatv2, SelfLoops::kAll>},
@@ -149,11 +149,11 @@ const NamedTable<Composer>& table() {
 
 ComposedLayer compose_layer(std::string_view name, const ConvSpec& spec,
                             const std::shared_ptr<Conv>& conv, const Csr& graph) {
-  const Composer compose = table().at(name);
+  const Composer compose = composers().at(name);
   check(graph.is_square(), "{}: a composed layer needs a graph between the same nodes", name);
   return compose(spec, conv, graph);
 }
 
-std::vector<std::string_view> composed_layer_names() { return table().names(); }
+std::vector<std::string_view> composed_layer_names() { return composers().names(); }
 
 }  // namespace egc::nn

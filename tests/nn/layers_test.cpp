@@ -24,7 +24,7 @@ struct Case {
 };
 
 // Every name of the table, and the options that take another path.
-std::vector<Case> cases() {
+std::vector<Case> layer_cases() {
   std::vector<Case> all;
   for (const std::string_view name : nn::conv_names()) all.push_back({name.data()});
   all.push_back({"sage", {Aggregator::kMax}});
@@ -170,7 +170,7 @@ TEST_P(LayerTest, BadInputIsNamed) {
   refuses(at::ones({14, 6}), rectangular, "targets must be its sources");
 }
 
-INSTANTIATE_TEST_SUITE_P(Layers, LayerTest, ::testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Layers, LayerTest, ::testing::ValuesIn(layer_cases()), case_name);
 
 TEST(ConvTable, UnknownNamesAndBadSizes) {
   ConvSpec spec;

@@ -25,11 +25,11 @@ Csr some_graph(int64_t nodes, int64_t edges, bool weighted) {
   return Csr::from_edges(nodes, source, target, weights);
 }
 
-struct Result {
+struct Exchanged {
   at::Tensor y, grad_bases, grad_weights, grad_bias;
 };
 
-Result run(const Csr& graph, const kernels::FusedShape& shape, const at::Tensor& bases,
+Exchanged run(const Csr& graph, const kernels::FusedShape& shape, const at::Tensor& bases,
            const at::Tensor& weights, const at::Tensor& bias, const at::Tensor& upstream) {
   const at::Tensor x = bases.clone().requires_grad_();
   const at::Tensor w = weights.clone().requires_grad_();
@@ -72,11 +72,11 @@ TEST_P(Parts, AreTheWhole) {
   const at::Tensor weights = at::randn({kNodes, shape.weights_per_row()}, at::kDouble);
   const at::Tensor bias = at::randn({10}, at::kDouble);
   const at::Tensor upstream = at::randn({kNodes, 10}, at::kDouble);
-  const Result whole = run(graph, shape, bases, weights, bias, upstream);
+  const Exchanged whole = run(graph, shape, bases, weights, bias, upstream);
 
   for (const PartitionMethod method : {PartitionMethod::kMetis, PartitionMethod::kRanges}) {
     const std::vector<Part> share = cut(graph, parts, method);
-    std::vector<Result> of_part(static_cast<size_t>(parts));
+    std::vector<Exchanged> of_part(static_cast<size_t>(parts));
     const auto rows = [&](const at::Tensor& t, int k) {
       return t.index_select(0, at::tensor(share[k].nodes, at::kLong));
     };

@@ -13,7 +13,7 @@
 namespace egc::train {
 namespace {
 
-class Generated : public testing::TestWithParam<const char*> {};
+class Generated : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Generated, GoesThroughANetworkThatFits) {
   at::manual_seed(0);
@@ -32,7 +32,7 @@ TEST_P(Generated, GoesThroughANetworkThatFits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Generated,
-                         testing::Values("pattern", "cluster", "graph-props", "molecules",
+                         ::testing::Values("pattern", "cluster", "graph-props", "molecules",
                                          "arxiv-like", "zinc-batch", "code-batch"));
 
 TEST(BatchTensors, OutliveTheBatch) {

@@ -14,7 +14,7 @@
 namespace egc::train {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnlabelled = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 std::vector<T> values(const TensorView& t) {
@@ -42,7 +42,7 @@ TEST(Metrics, RocAucIsTheShareOfPairsInOrder) {
   std::vector<double> label;
   for (int k = 0; k < 300; ++k) {
     score.push_back(static_cast<double>(rng.below(20)));
-    label.push_back(rng.below(7) == 0 ? kNone : static_cast<double>(rng.below(2)));
+    label.push_back(rng.below(7) == 0 ? kUnlabelled : static_cast<double>(rng.below(2)));
   }
   double won = 0;
   double pairs = 0;
@@ -58,14 +58,14 @@ TEST(Metrics, RocAucIsTheShareOfPairsInOrder) {
 TEST(Metrics, RocAucNeedsBothLabels) {
   const std::vector<double> score = {1, 2};
   EXPECT_TRUE(std::isnan(roc_auc(score, std::vector<double>{1, 1})));
-  EXPECT_TRUE(std::isnan(roc_auc(score, std::vector<double>{0, kNone})));
+  EXPECT_TRUE(std::isnan(roc_auc(score, std::vector<double>{0, kUnlabelled})));
   EXPECT_THROW(roc_auc(score, std::vector<double>{0, 2}), Error);
-  EXPECT_THROW(roc_auc(std::vector<double>{kNone, 1}, std::vector<double>{0, 1}), Error);
+  EXPECT_THROW(roc_auc(std::vector<double>{kUnlabelled, 1}, std::vector<double>{0, 1}), Error);
   EXPECT_THROW(roc_auc(score, std::vector<double>{1}), Error);
 }
 
 TEST(Metrics, RocAucOfColumnsLeavesOutTheUndefined) {
-  const auto none = static_cast<float>(kNone);
+  const auto none = static_cast<float>(kUnlabelled);
   const std::vector<float> score = {1, 5, 2, 4, 3, 3};
   const std::vector<float> label = {0, 1,    1,
                                     1, none, none};  // the second column has one label only
@@ -74,7 +74,7 @@ TEST(Metrics, RocAucOfColumnsLeavesOutTheUndefined) {
 }
 
 TEST(Metrics, MeanAbsoluteError) {
-  const auto none = static_cast<float>(kNone);
+  const auto none = static_cast<float>(kUnlabelled);
   EXPECT_EQ(mean_absolute_error(std::vector<float>{1, 2, 9}, std::vector<float>{2, 4, none}), 1.5);
   EXPECT_TRUE(std::isnan(mean_absolute_error({}, {})));
 }
