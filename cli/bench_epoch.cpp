@@ -9,6 +9,7 @@
 #include "cli/dataset_argument.h"
 #include "cli/torch_module.h"
 #include "egc/core/parallel.h"
+#include "egc/data/cache.h"
 
 namespace egc::cli {
 namespace {
@@ -51,6 +52,7 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
       fmt::print("{}\n",
                  Json{{"bench", "epoch"},
                       {"dataset", d.info.name},
+                      {"dataset_checksum", data::dataset_checksum(d)},
                       {"model", model},
                       {"train_s", r.train_s},
                       {"eval_s", r.eval_s},

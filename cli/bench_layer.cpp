@@ -109,7 +109,7 @@ void print_ratio(const char* what, const LayerBenchRow* a, double by) {
   if (a != nullptr && by > 0) fmt::print("  {:<58} {:>8.2f}\n", what, a->ms_median / by);
 }
 
-void print_table(const LayerBenchOptions& o, const LayerBenchResult& r) {
+void print_layer(const LayerBenchOptions& o, const LayerBenchResult& r) {
   fmt::print("{}\n{}: {} nodes, {} edges; {} threads, {}\n", r.description, o.topology, r.nodes,
              r.edges, num_threads(), kernels::current_target());
   fmt::print("  {:<8} {:<6} {:>10} {:>10} {:>10} {:>14}\n", "", "", "median ms", "min", "p90",
@@ -135,7 +135,7 @@ void print_table(const LayerBenchOptions& o, const LayerBenchResult& r) {
   fmt::print("\n");
 }
 
-void print_json(const LayerBenchOptions& o, const LayerBenchResult& r) {
+void print_layer_json(const LayerBenchOptions& o, const LayerBenchResult& r) {
   for (const LayerBenchRow& row : r.rows) {
     const nlohmann::ordered_json line = {{"bench", "layer"},
                                          {"model", o.model},
@@ -200,7 +200,7 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
     for (const Layer& layer : kLayers)
       if (o->hidden == 0 && o->model == layer.model) o->hidden = layer.hidden;
     const LayerBenchResult result = torch_module().bench_layer(*o);
-    common.json ? print_json(*o, result) : print_table(*o, result);
+    common.json ? print_layer_json(*o, result) : print_layer(*o, result);
   });
 }
 

@@ -33,7 +33,7 @@ Json named(const std::vector<std::string>& names, const std::vector<double>& sha
   return out;
 }
 
-void print_json(const ExplainResult& r) {
+void print_shares_json(const ExplainResult& r) {
   for (size_t k = 0; k < r.layers.size(); ++k) {
     const ExplainLayer& layer = r.layers[k];
     fmt::print("{}\n", Json{{"layer", k + 1},
@@ -48,7 +48,7 @@ void print_json(const ExplainResult& r) {
           .dump());
 }
 
-void print_text(const ExplainResult& r) {
+void print_shares(const ExplainResult& r) {
   fmt::print("shares of the output, mean over {} nodes, %\n", r.nodes);
   fmt::print("  layer  {} | bases | heads\n", fmt::join(r.aggregators, ", "));
   const auto percent = [](const std::vector<double>& shares) {
@@ -84,7 +84,7 @@ void add_explain(CLI::App& app, const CommonOptions& common) {
       return o->part.empty() ? open_model_input(o->input, common, info)
                              : whole_dataset(load_dataset(o->input.input, common));
     });
-    common.json ? print_json(r) : print_text(r);
+    common.json ? print_shares_json(r) : print_shares(r);
     if (!o->out.empty() && !common.json)
       fmt::print("{}\n", (std::filesystem::path(o->out) / "report.html").string());
   });

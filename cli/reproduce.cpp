@@ -11,6 +11,7 @@
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
+#include "egc/core/log.h"
 #include "egc/core/parallel.h"
 #include "egc/reproduce/comparison.h"
 #include "egc/reproduce/render.h"
@@ -33,9 +34,14 @@ struct Command {
   bool markdown = false;
 };
 
-void list_tables() {
-  for (const std::string& name : table_names())
-    fmt::print("{:<20} {}\n", name, read_table(name).title);
+void list_tables(const CommonOptions& common) {
+  for (const std::string& name : table_names()) {
+    const std::string title = read_table(name).title;
+    if (common.json)
+      fmt::print("{}\n", nlohmann::ordered_json{{"table", name}, {"title", title}}.dump());
+    else
+      fmt::print("{:<20} {}\n", name, title);
+  }
 }
 
 std::vector<const Cell*> chosen_cells(const Table& table,
@@ -48,34 +54,67 @@ std::vector<const Cell*> chosen_cells(const Table& table,
       out.push_back(&cell);
   std::vector<std::string> known;
   for (const Cell& cell : table.cells) known.push_back(cell.name());
-  check(!out.empty(), "the table {} has no cell {}; its cells are {}", table.name,
-        fmt::join(patterns, ", "), fmt::join(known, ", "));
+  for (const std::string& pattern : patterns)
+    check(std::any_of(out.begin(), out.end(),
+                      [&](const Cell* cell) { return reproduce::matches(*cell, pattern); }),
+          "the table {} has no cell {}; its cells are {}", table.name, pattern,
+          fmt::join(known, ", "));
   return out;
+}
+
+std::vector<const Cell*> all_cells(const Table& table) { return chosen_cells(table, {}); }
+
+bool has_dataset(const Table& table, const std::string& dataset) {
+  return std::any_of(table.cells.begin(), table.cells.end(),
+                     [&](const Cell& cell) { return cell.dataset == dataset; });
+}
+
+reproduce::FilledCell filled_cell(const Table& table, const Cell& cell, const ReproduceOptions& o,
+                                  uint64_t first_seed) {
+  const reproduce::CellDirectory dir(o.out, table, cell, o.change);
+  if (!cell.config.empty()) dir.check_config(cell_config(table, cell, o.change));
+  return {&cell, reproduce::results_of(dir, table, cell, first_seed, o.seeds)};
 }
 
 std::vector<reproduce::Group> compared(const Table& table, const std::vector<const Cell*>& cells,
                                        const std::map<std::string, std::string>& missing,
                                        const ReproduceOptions& o, uint64_t first_seed) {
   std::vector<reproduce::FilledCell> filled;
-  for (const Cell* cell : cells)
-    filled.push_back({cell, reproduce::results_of({o.out, table, *cell, o.change}, table, *cell,
-                                                  first_seed, o.seeds)});
+  for (const Cell* cell : cells) filled.push_back(filled_cell(table, *cell, o, first_seed));
   return reproduce::compare(table, filled, missing, o.change);
 }
 
-void write_page(const Table& table, const std::vector<reproduce::Group>& groups,
-                const ReproduceOptions& o, const CommonOptions& common) {
-  const Table main = read_table(kMain);
+// Everything that there is of the cells. What cannot be read is left out, for others are shown too.
+std::vector<reproduce::Group> compared_as_far_as_there(const Table& table,
+                                                       const std::vector<const Cell*>& cells,
+                                                       ReproduceOptions o,
+                                                       const CommonOptions& common) {
+  o.seeds.reset();
+  std::vector<reproduce::FilledCell> filled;
+  for (const Cell* cell : cells) try {
+      filled.push_back(filled_cell(table, *cell, o, 0));
+    } catch (const Error& e) {
+      log_warning("the page is without {}: {}", cell->name(), e.what());
+      filled.push_back({cell, {}});
+    }
+  return reproduce::compare(table, filled, missing_datasets(table, cells, o, common), o.change);
+}
+
+// Of the whole table, whichever of its cells were asked for.
+void write_page(const Table& table, const ReproduceOptions& o, const CommonOptions& common) {
   std::vector<reproduce::Group> scores;
   if (table.measure == reproduce::Measure::kEpoch) {
-    ReproduceOptions all = o;
-    all.seeds.reset();
-    scores = compared(main, chosen_cells(main, {}), {}, all, common.seed);
+    const Table main = read_table(kMain);
+    std::vector<const Cell*> cells = all_cells(main);
+    std::erase_if(cells, [&](const Cell* cell) { return !has_dataset(table, cell->dataset); });
+    scores = compared_as_far_as_there(main, cells, o, common);
   }
+  const auto groups = compared_as_far_as_there(table, all_cells(table), o, common);
   const fs::path dir = fs::path(o.out) / table.name;
   make_directories(dir);
-  write_whole_file(dir / "report.html", reproduce::to_html(table, groups, scores));
-  if (!common.json) fmt::print("\n{}\n", (dir / "report.html").string());
+  const fs::path page = dir / o.change.page_name();
+  write_whole_file(page, reproduce::to_html(table, groups, scores));
+  if (!common.json) fmt::print("\n{}\n", page.string());
 }
 
 std::map<std::string, std::string> stand_ins(const Table& table,
@@ -86,9 +125,8 @@ std::map<std::string, std::string> stand_ins(const Table& table,
     check(equals != std::string::npos && equals > 0 && equals + 1 < use.size(),
           "--use takes DATASET=INSTEAD, got {}", use);
     const std::string dataset = use.substr(0, equals);
-    check(std::any_of(table.cells.begin(), table.cells.end(),
-                      [&](const Cell& cell) { return cell.dataset == dataset; }),
-          "--use {}: the table {} has no dataset {}", use, table.name, dataset);
+    check(has_dataset(table, dataset), "--use {}: the table {} has no dataset {}", use, table.name,
+          dataset);
     const fs::path instead(use.substr(equals + 1));
     out[dataset] = fs::exists(instead) ? fs::canonical(instead).string() : instead.string();
   }
@@ -125,7 +163,7 @@ void reproduce_table(Command c, const CommonOptions& common) {
                                    : reproduce::to_text;
   fmt::print("{}", render(table, groups));
   std::fflush(stdout);
-  write_page(table, groups, c.run, common);
+  write_page(table, c.run, common);
   if (failure) throw Error(*failure);
 }
 
@@ -153,7 +191,8 @@ void add_reproduce(CLI::App& app, const CommonOptions& common) {
   c->add_flag("--show", o->show, "Runs nothing, shows what is there");
   c->add_flag("--markdown", o->markdown, "The table as Markdown");
   c->footer("Example:\n  egc reproduce main --cell zinc/egc-m --seeds 3 --jobs 2");
-  c->callback([o, &common] { o->table.empty() ? list_tables() : reproduce_table(*o, common); });
+  c->callback(
+      [o, &common] { o->table.empty() ? list_tables(common) : reproduce_table(*o, common); });
 }
 
 }  // namespace egc::cli

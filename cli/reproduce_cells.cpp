@@ -9,6 +9,7 @@
 #include "cli/dataset_argument.h"
 #include "cli/shared_files.h"
 #include "cli/train_runs.h"
+#include "cli/version.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/json_parse.h"
@@ -24,6 +25,16 @@ using reproduce::Cell;
 using reproduce::CellDirectory;
 using reproduce::Measure;
 using reproduce::Table;
+
+// Rounds of the benchmark that a record is of; 0: there is none.
+int reps_of(const fs::path& record) {
+  if (!fs::exists(record)) return 0;
+  const Json result =
+      read_json_file<Json>(record.string(), ErrorKind::kData).value("result", Json::object());
+  // Of fusion each method has its line; all have the same.
+  const Json& line = result.contains("reps") || result.empty() ? result : result.front();
+  return line.value("reps", 0);
+}
 
 // One process, and the record that it will leave.
 struct Job {
@@ -72,19 +83,23 @@ class Jobs {
   }
 
  private:
+  // The first is what the command ends with; of the others it is said here which they are.
   void keep(const Error& failure) {
-    if (!failure_) failure_ = failure;
+    if (failure_)
+      log_warning("{}", failure.what());
+    else
+      failure_ = failure;
   }
 
   void add_missing(const Cell& cell) {
     const CellDirectory dir(options_.out, table_, cell, options_.change);
-    if (!cell.config.empty()) dir.write_config(config_of(cell));
+    if (!cell.config.empty()) dir.write_config(cell_config(table_, cell, options_.change));
     if (table_.measure == Measure::kTraining) {
       for (int64_t k = 0; k < options_.seeds.value_or(1); ++k)
         add_training(cell, dir, common_.seed + static_cast<uint64_t>(k));
       return;
     }
-    if (fs::exists(dir.measured()) || !measured_.insert(dir.path()).second) return;
+    if (reps_of(dir.measured()) >= options_.reps || !measured_.insert(dir.path()).second) return;
     make_directories(dir.path());
     Job job{cell.name(), {}, dir.measured(), cell.config.empty() ? "" : dir.config()};
     if (table_.measure == Measure::kEpoch)
@@ -95,13 +110,6 @@ class Jobs {
       job.command = {"bench", "fusion", "--topology", options_.change.dataset_of(cell)};
     job.command.insert(job.command.end(), {"--reps", std::to_string(options_.reps)});
     jobs_.push_back(std::move(job));
-  }
-
-  Json config_of(const Cell& cell) const {
-    const auto file = shared_file("configs/" + cell.config + ".json");
-    check(file.has_value(), "{}: there is no configuration {}", cell.name(), cell.config);
-    return reproduce::config_of(
-        table_, cell, read_json_file<Json>(file->string(), ErrorKind::kUsage), options_.change);
   }
 
   void add_training(const Cell& cell, const CellDirectory& dir, uint64_t seed) {
@@ -140,8 +148,8 @@ class Jobs {
     Json record = {
         {"cell", job.what},
         {"command", command},
-        {"version", EGC_VERSION},
-        {"instruction_set", kernels::available_targets().front()},
+        {"version", version_with_revision()},
+        {"instruction_set", kernels::current_target()},
         {"threads", threads_},
         {"config",
          job.config.empty() ? Json() : read_json_file<Json>(job.config.string(), ErrorKind::kData)},
@@ -161,6 +169,13 @@ class Jobs {
 };
 
 }  // namespace
+
+Json cell_config(const Table& table, const Cell& cell, const reproduce::Override& change) {
+  const auto file = shared_file("configs/" + cell.config + ".json");
+  check(file.has_value(), "{}: there is no configuration {}", cell.name(), cell.config);
+  return reproduce::config_of(table, cell, read_json_file<Json>(file->string(), ErrorKind::kUsage),
+                              change);
+}
 
 std::map<std::string, std::string> missing_datasets(const Table& table,
                                                     const std::vector<const Cell*>& cells,

@@ -20,14 +20,18 @@ struct ReproduceOptions {
   reproduce::Override change;
 };
 
+// What a cell that has a configuration is run with, complete.
+nlohmann::ordered_json cell_config(const reproduce::Table& table, const reproduce::Cell& cell,
+                                   const reproduce::Override& change);
+
 // Why cells of a dataset cannot be run here; nothing for those that can. Throws where a stand-in is
 // not there.
 std::map<std::string, std::string> missing_datasets(
     const reproduce::Table& table, const std::vector<const reproduce::Cell*>& cells,
     const ReproduceOptions& options, const CommonOptions& common);
 
-// Runs what has no record yet. A cell that fails leaves the others alone; the first failure is
-// thrown at the end. False where `stop` ended it.
+// Runs what has no record yet, and benchmarks that were measured in fewer rounds. A cell that fails
+// leaves the others alone; the first failure is thrown at the end. False where `stop` ended it.
 bool run_missing_cells(const reproduce::Table& table,
                        const std::vector<const reproduce::Cell*>& cells,
                        const std::map<std::string, std::string>& missing,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "cli/dataset_argument.h"
 #include "cli/spell.h"
 #include "cli/stop_signal.h"
 #include "cli/train_runs.h"
@@ -70,9 +71,10 @@ Json base_config(const SearchOptions& o) {
 
 int64_t most_epochs(const Json& config) { return config.at("train").at("epochs").get<int64_t>(); }
 
-void claim_directory(const SearchOptions& o, Json plan, uint64_t seed) {
+void claim_directory(const SearchOptions& o, Json plan, const CommonOptions& common) {
+  dataset_directory(o.trials.dataset, common);  // a misspelt one leaves nothing behind
   plan.update({{"method", o.method},
-               {"seed", seed},
+               {"seed", common.seed},
                {"first_epochs", o.first_epochs},
                {"factor", o.factor}});
   claim_file(fs::path(o.trials.out) / "search.json", plan.dump(2) + "\n",
@@ -89,7 +91,8 @@ void run_search(const std::function<void()>& search) {
 
 void check_found(const Trial& best) {
   if (std::isnan(best.valid))
-    fail(ErrorKind::kVerification, "no trial has a score: the loss of each became no number");
+    fail(ErrorKind::kVerification,
+         "no trial has a score: each was refused, or its loss became no number");
 }
 
 void print_trials(const std::vector<Trial>& trials, const CommonOptions& common) {

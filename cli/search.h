@@ -26,9 +26,10 @@ void add_search_options(CLI::App& command, SearchOptions& options);
 nlohmann::ordered_json base_config(const SearchOptions& options);
 // The most epochs of a training of that configuration.
 int64_t most_epochs(const nlohmann::ordered_json& config);
-// A directory belongs to one search: throws kUsage where another was begun there. `plan` is what
-// makes it another.
-void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan, uint64_t seed);
+// A directory belongs to one search: throws kUsage where another was begun there, kData where there
+// is no such dataset. `plan` is what makes it another.
+void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan,
+                     const CommonOptions& common);
 // Calls it; ends the program as interrupted where it was stopped.
 void run_search(const std::function<void()>& search);
 // Throws kVerification where no trial has a score.

@@ -42,6 +42,9 @@ struct AggregatorOptions : SearchOptions {
   double strength = 0.01;
 };
 
+// The layers that take any set of aggregators.
+constexpr const char* kChoosers[] = {"egc-s", "egc-m", "egc", "regc"};
+
 // What was found, and what it took.
 struct Found {
   std::vector<Names> finalists;
@@ -84,6 +87,10 @@ class AggregatorSearch {
         stop_(watch_stop_signals()),
         base_(base_config(options)),
         epochs_(most_epochs(base_)) {
+    const Json model = base_["model"].value("model", Json("egc-s"));
+    check(std::any_of(std::begin(kChoosers), std::end(kChoosers),
+                      [&](const char* name) { return model == name; }),
+          "{} has no choice of aggregators; {} have", model.dump(), fmt::join(kChoosers, ", "));
     const Json given = base_["model"].value("aggregators", Json::array());
     check(given.is_array() && std::all_of(given.begin(), given.end(),
                                           [](const Json& name) { return name.is_string(); }),
@@ -96,7 +103,7 @@ class AggregatorSearch {
                      {"choose", o_.choose},
                      {"gate_epochs", o_.gate_epochs},
                      {"strength", o_.strength}},
-                    common.seed);
+                    common);
   }
 
   void run() {

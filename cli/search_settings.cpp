@@ -46,7 +46,7 @@ void run(const SettingsOptions& o, const CommonOptions& common) {
   const auto trials = make_trials(o, base, common.seed);
   Json plan = {{"settings", Json::array()}};
   for (const Trial& t : trials) plan["settings"].push_back(t.config);
-  claim_directory(o, std::move(plan), common.seed);
+  claim_directory(o, std::move(plan), common);
   const int64_t epochs = most_epochs(base);
   const auto rungs = search::halving_rungs(
       trials.size(), o.method == "halving" ? o.first_epochs : epochs, epochs, o.factor);
@@ -69,6 +69,7 @@ void run(const SettingsOptions& o, const CommonOptions& common) {
 void add_search_settings(CLI::App& search, const CommonOptions& common) {
   auto o = std::make_shared<SettingsOptions>();
   o->method = "halving";
+  o->trials.may_be_impossible = true;
   CLI::App* c = search.add_subcommand("settings", "Hyperparameters: random, grid, or halving");
   add_search_options(*c, *o);
   c->add_option("--space", o->space,

@@ -29,7 +29,9 @@ class Directory {
   fs::path after(int64_t epochs) const { return path_ / fmt::format("after-{}.json", epochs); }
 
   int64_t epochs_trained() const {  // whole ones
-    const std::string lines = read_text_file((run() / "metrics.jsonl").string(), ErrorKind::kData);
+    const fs::path metrics = run() / "metrics.jsonl";
+    if (!fs::exists(metrics)) return 0;
+    const std::string lines = read_text_file(metrics.string(), ErrorKind::kData);
     return std::count(lines.begin(), lines.end(), '\n');
   }
 
@@ -93,8 +95,9 @@ void train_all(std::vector<Trial>& trials, const search::Rung& rung, const Trial
   };
   jobs.on_end = [&](size_t k, int code) {
     if (*stop != 0 && code != 0) return;
-    if (code == static_cast<int>(ErrorKind::kVerification)) {
-      // Its loss became no number: the settings are bad, which is a result.
+    const bool became_no_number = code == static_cast<int>(ErrorKind::kVerification);
+    const bool is_impossible = o.may_be_impossible && code == static_cast<int>(ErrorKind::kUsage);
+    if (became_no_number || is_impossible) {  // the settings are bad, which is a result
       const int64_t trained = Directory(o, *missing[k]).epochs_trained();
       outcomes[k] = Json{{"metric", ""}, {"epochs", trained}, {"valid", nullptr}}.dump();
     } else if (code != 0) {

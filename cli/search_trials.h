@@ -32,6 +32,7 @@ struct TrialOptions {
   std::string dataset;
   std::string out;
   int64_t jobs = 1;
+  bool may_be_impossible = false;  // there may be no network of a trial's settings
 };
 
 // Thrown by what follows when `stop` is set.

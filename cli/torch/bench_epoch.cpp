@@ -70,10 +70,14 @@ EpochBenchRow bench_epoch(const data::Dataset& given, const TrainFlags& flags, i
   train::Trainer& trainer = *training;
   std::vector<EpochBenchRow> rows;
   for (int k = 0; k < reps; ++k) rows.push_back(measure_epoch(trainer));
-  const auto middle = rows.begin() + std::ssize(rows) / 2;
-  std::nth_element(rows.begin(), middle, rows.end(),
-                   [](const auto& a, const auto& b) { return a.train_s < b.train_s; });
-  EpochBenchRow out = *middle;
+  const auto median_by = [&rows](double EpochBenchRow::*figure) {
+    const auto middle = rows.begin() + std::ssize(rows) / 2;
+    std::nth_element(rows.begin(), middle, rows.end(),
+                     [&](const auto& a, const auto& b) { return a.*figure < b.*figure; });
+    return *middle;
+  };
+  EpochBenchRow out = median_by(&EpochBenchRow::train_s);  // its parts belong to it
+  out.eval_s = median_by(&EpochBenchRow::eval_s).eval_s;
   out.parameters = trainer.network().num_parameters();
   out.train_peak_mb = peak_mb;
   return out;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/torch/module.h"
+#include "cli/version.h"
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
 #include "egc/data/cache.h"
@@ -89,7 +90,7 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
   models::ModelConfig tried = config.model;
   if (!tried.mean_log_degree) tried.mean_log_degree = 1;  // training takes its data's
   models::make_network(tried);  // says what is wrong before there is a directory
-  train::RunAbout about{EGC_VERSION, kernels::available_targets().front(), num_threads(),
+  train::RunAbout about{version_with_revision(), kernels::current_target(), num_threads(),
                         data::dataset_checksum(dataset)};
   for (const RunToCreate& run : runs) {
     config.seed = run.seed;

@@ -81,7 +81,8 @@ class Explainer {
     const int64_t nodes = in.graph.num_targets();
     constexpr int64_t kMostNodes = 200;  // beyond it nothing can be seen
     if (nodes > kMostNodes || nodes < 2) {
-      pictures_ += fmt::format("<p>graph {}: {} nodes, not drawn</p>\n", drawn_++, nodes);
+      pictures_ +=
+          fmt::format("<p>graph {}: {} nodes, not drawn</p>\n", id_of(batch, 0, drawn_++), nodes);
       return;
     }
     const auto [values, vectors] = models::graph_spectrum(in.graph);
@@ -96,7 +97,8 @@ class Explainer {
       for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
         if (in.graph.sources()[e] != i) picture.edges.emplace_back(in.graph.sources()[e], i);
     }
-    pictures_ += fmt::format("<h2>Graph {}</h2>\n<div class=\"charts\">\n", drawn_++);
+    pictures_ +=
+        fmt::format("<h2>Graph {}</h2>\n<div class=\"charts\">\n", id_of(batch, 0, drawn_++));
     for (size_t k = 0; k < layers.size(); ++k) {
       const at::Tensor shares = shares_along(layers[k].norms, 2);
       picture.title = fmt::format("Layer {}: the aggregator with the largest share", k + 1);
@@ -147,6 +149,13 @@ class Explainer {
     return (batch.target >= 0).nonzero().view({-1});
   }
 
+  // Of a part of a dataset, the dataset's own number of the graph; else its place in the input.
+  int64_t id_of(const train::BatchTensors& batch, size_t graph, int64_t graphs_before) const {
+    return graph < batch.ids.size() && !options_.part.empty()
+               ? batch.ids[graph]
+               : graphs_before + static_cast<int64_t>(graph);
+  }
+
   void add_rows(const train::BatchTensors& batch, size_t layer, const at::Tensor& shares) {
     const auto& first = batch.input.first_node;
     const auto values = shares.accessor<double, 2>();
@@ -154,10 +163,8 @@ class Explainer {
     for (int64_t row = 0; row < values.size(0); ++row) {
       const int64_t i = rows_.data_ptr<int64_t>()[row];
       while (graph + 2 < first.size() && i >= first[graph + 1]) ++graph;
-      const int64_t id = graph < batch.ids.size() && !options_.part.empty()
-                             ? batch.ids[graph]
-                             : graphs_ + static_cast<int64_t>(graph);
-      csv_ += fmt::format("{},{},{}", id, i - (first.empty() ? 0 : first[graph]), layer + 1);
+      csv_ += fmt::format("{},{},{}", id_of(batch, graph, graphs_),
+                          i - (first.empty() ? 0 : first[graph]), layer + 1);
       for (int64_t k = 0; k < values.size(1); ++k) csv_ += fmt::format(",{:.6g}", values[row][k]);
       csv_ += "\n";
     }

@@ -14,16 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBlock = 256 << 10;
+constexpr size_t kReadBlock = 256 << 10;
 constexpr int64_t kAlwaysFine = 32 << 20;  // unpacked bytes, whatever the ratio
 
 // A name for a message.
 std::string shown(const std::string& name) { return name.substr(0, 200); }
 
 // Goes over the regular files of an archive and counts what they unpack to.
-class Reader {
+class ArchiveReader {
  public:
-  Reader(std::string where, int64_t packed, const ArchiveLimits& limits, ErrorKind kind)
+  ArchiveReader(std::string where, int64_t packed, const ArchiveLimits& limits, ErrorKind kind)
       : where_(std::move(where)),
         limits_(limits),
         kind_(kind),
@@ -37,7 +37,7 @@ class Reader {
   }
 
   void open(const fs::path& path) {
-    check_code(archive_read_open_filename(archive_.get(), path.c_str(), kBlock));
+    check_code(archive_read_open_filename(archive_.get(), path.c_str(), kReadBlock));
   }
   void open(std::string_view bytes) {
     check_code(archive_read_open_memory(archive_.get(), bytes.data(), bytes.size()));
@@ -66,7 +66,7 @@ class Reader {
   // Content of the current file, block by block.
   template <class F>
   void read(F&& take) {
-    std::string block(kBlock, 0);
+    std::string block(kReadBlock, 0);
     for (;;) {
       const la_ssize_t got = archive_read_data(archive_.get(), block.data(), block.size());
       // Also a warning: in the middle of the data it means a wrong checksum or size.
@@ -122,7 +122,7 @@ int64_t size_of_file(const fs::path& path) {
   return static_cast<int64_t>(size);
 }
 
-void collect(Reader& reader, const EntryFunction& f) {
+void collect(ArchiveReader& reader, const EntryFunction& f) {
   reader.for_each_file([&](const std::string& name) {
     std::string content;
     reader.read([&](std::string_view block) { content += block; });
@@ -133,7 +133,7 @@ void collect(Reader& reader, const EntryFunction& f) {
 }  // namespace
 
 void unpack_archive(const fs::path& archive, const fs::path& to, const ArchiveLimits& limits) {
-  Reader reader(archive.string(), size_of_file(archive), limits, ErrorKind::kData);
+  ArchiveReader reader(archive.string(), size_of_file(archive), limits, ErrorKind::kData);
   reader.open(archive);
   reader.for_each_file([&](const std::string& name) {
     const fs::path below = safe_path(name);
@@ -164,14 +164,14 @@ void unpack_archive(const fs::path& archive, const fs::path& to, const ArchiveLi
 
 void read_archive(const fs::path& archive, const EntryFunction& f, const ArchiveLimits& limits,
                   ErrorKind kind) {
-  Reader reader(archive.string(), size_of_file(archive), limits, kind);
+  ArchiveReader reader(archive.string(), size_of_file(archive), limits, kind);
   reader.open(archive);
   collect(reader, f);
 }
 
 void read_archive(std::string_view bytes, const std::string& where, const EntryFunction& f,
                   const ArchiveLimits& limits, ErrorKind kind) {
-  Reader reader(where, static_cast<int64_t>(bytes.size()), limits, kind);
+  ArchiveReader reader(where, static_cast<int64_t>(bytes.size()), limits, kind);
   reader.open(bytes);
   collect(reader, f);
 }

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kVersion = "1";  // another layout of the file, or other meanings: count up
+constexpr const char* kCacheVersion =
+    "1";  // another layout of the file, or other meanings: count up
 
 std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp) {
   std::error_code ignored;
@@ -31,7 +32,7 @@ std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp)
       const auto it = metadata.find(key);
       return it == metadata.end() ? std::string() : it->second;
     };
-    if (value("egc_dataset_cache") != kVersion || value("stamp") != stamp) return std::nullopt;
+    if (value("egc_dataset_cache") != kCacheVersion || value("stamp") != stamp) return std::nullopt;
     check_data(value("checksum") == checksum(file->tensors(), value("structure")),
                "the checksum does not fit");
     Dataset d = with_structure(value("structure"), path.string());
@@ -112,7 +113,7 @@ void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& d
     StoreTensors store;
     visit_arrays(dataset, store);
     const std::map<std::string, std::string> metadata = {
-        {"egc_dataset_cache", kVersion},
+        {"egc_dataset_cache", kCacheVersion},
         {"stamp", stamp},
         {"structure", structure},
         {"checksum", checksum(store.tensors, structure)}};

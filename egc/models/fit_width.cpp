@@ -1,5 +1,6 @@
 #include "egc/models/fit_width.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -27,9 +28,13 @@ std::optional<int64_t> count(ModelConfig& config, int64_t width) {
 // else needs to.
 int64_t step_of(ModelConfig& config) {
   constexpr int64_t kMost = 1024;
+  // Without an encoder the outputs are columns of the last layer: less is too narrow, whatever the
+  // step.
+  const int64_t least = config.encoder == Encoder::kNone ? config.outputs : 1;
   for (int64_t step = 1; step <= kMost; ++step) {
+    const int64_t first = std::max<int64_t>(7, least / step + 1);
     bool all = true;
-    for (const int64_t factor : {7, 8, 9, 11, 13}) all = all && count(config, factor * step);
+    for (const int64_t more : {0, 1, 2, 4, 6}) all = all && count(config, (first + more) * step);
     if (all) return step;
   }
   count(config, kMost);

@@ -30,7 +30,7 @@ svg { width: 100%; height: auto; display: block; }
 svg text { fill: var(--soft); font-size: 15px; }
 .grid { stroke: var(--grid); } .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
 path.train { stroke: var(--one); } path.valid { stroke: var(--two); }
-circle.train, rect.train { fill: var(--one); } circle.valid { fill: var(--two); }
+circle.train, rect.train { fill: var(--one); } circle.valid, rect.valid { fill: var(--two); }
 line.mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 6 4; }
 .legend { margin: .25rem 0 0; color: var(--soft); font-size: .9rem; }
 .legend span { margin-right: 1rem; } .legend span::before { content: "\25A0\00A0"; }

@@ -11,14 +11,16 @@ using Json = nlohmann::ordered_json;
 std::vector<double> values_of(const FilledCell& cell, const Figure& figure) {
   std::vector<double> out;
   for (const Json& result : cell.results)
-    if (const auto it = result.find(figure.key); it != result.end() && it->is_number())
-      out.push_back(figure.scale * it->get<double>());
+    if (const auto it = result.find(figure.key); it != result.end())
+      // A score that became no number is written as null, and makes the mean none.
+      out.push_back(it->is_number() ? figure.scale * it->get<double>() : std::nan(""));
   return out;
 }
 
 std::string verdict_of(const Figure& figure, const Line& line) {
   if (!line.ours || !line.printed || !line.printed->deviation) return "";
   const double difference = line.ours->mean - line.printed->mean;
+  if (std::isnan(difference)) return "";
   // As printed, both: a difference below the last digit is none.
   const double digit = 0.5 * std::pow(10.0, -static_cast<double>(figure.digits));
   if (std::abs(difference) <= *line.printed->deviation + digit) return "within";
@@ -38,7 +40,8 @@ std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& ce
   for (const std::string& dataset : datasets)
     for (const Figure& figure : table.figures) {
       if (!figure.dataset.empty() && figure.dataset != dataset) continue;
-      Group group{dataset, figure, {}, {}, {}};
+      Group group{dataset, figure, {}, {}, {}, {}};
+      if (table.measure == Measure::kTraining) group.epochs = change.epochs;
       if (const auto it = missing.find(dataset); it != missing.end()) group.missing = it->second;
       if (const auto it = change.stand_ins.find(dataset); it != change.stand_ins.end())
         group.used = it->second;
@@ -58,8 +61,16 @@ std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& ce
   return out;
 }
 
+std::string Group::difference() const {
+  std::string out;
+  if (!used.empty()) out = fmt::format("with {} in its place", used);
+  if (epochs) out += fmt::format("{}at most {} epochs", out.empty() ? "" : ", ", *epochs);
+  return out;
+}
+
 std::string spell(const Figure& f, const std::optional<Spread>& ours) {
   if (!ours) return "";
+  if (std::isnan(ours->mean)) return "undefined";
   return ours->count < 2
              ? fmt::format("{:.{}f}", ours->mean, f.digits)
              : fmt::format("{:.{}f} ± {:.{}f}", ours->mean, f.digits, ours->deviation, f.digits);
@@ -73,7 +84,7 @@ std::string spell(const Figure& f, const std::optional<Printed>& printed) {
 }
 
 std::string spell_difference(const Figure& f, const Line& line) {
-  if (!line.ours || !line.printed) return "";
+  if (!line.ours || !line.printed || std::isnan(line.ours->mean)) return "";
   if (line.printed->deviation)
     return fmt::format("{:+.{}f}", line.ours->mean - line.printed->mean, f.digits);
   return line.printed->mean == 0

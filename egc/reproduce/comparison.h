@@ -22,8 +22,12 @@ struct Group {
   std::string dataset;
   Figure figure;
   std::vector<Line> lines;
-  std::string missing;  // why nothing could be run; empty where something could
-  std::string used;     // the stand-in that was taken for the dataset, or empty
+  std::string missing;            // why nothing could be run; empty where something could
+  std::string used;               // the stand-in that was taken for the dataset, or empty
+  std::optional<int64_t> epochs;  // at most, where that is not the paper's schedule
+
+  // What makes ours another thing than the paper's; for people, or empty.
+  std::string difference() const;
 };
 
 // A cell with its results.

@@ -20,12 +20,27 @@ std::string as_folder(const std::string& dataset) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
+constexpr const char* kOtherConfig =
+    "was begun with another configuration; move it away, or choose another --out";
+
+// Of the data that a training saw; null of benchmarks and of what is no record.
+Json checksum_of(const Json& record) {
+  return record.value("/config/about/dataset_checksum"_json_pointer, Json());
+}
+
 }  // namespace
 
+std::string Override::page_name() const {
+  std::string out = "report";
+  for (const auto& [dataset, instead] : stand_ins)
+    out += fmt::format("-{}-as-{}", dataset, as_folder(instead));
+  if (epochs) out += fmt::format("-{}-epochs", *epochs);
+  return out + ".html";
+}
+
 CellDirectory::CellDirectory(const fs::path& out, const Table& table, const Cell& cell,
-                             const Override& change)
-    : dataset_(change.dataset_of(cell)) {
-  const std::string dataset = as_folder(dataset_);
+                             const Override& change) {
+  const std::string dataset = as_folder(change.dataset_of(cell));
   switch (table.measure) {
     case Measure::kTraining:
       path_ = out / dataset /
@@ -41,16 +56,19 @@ CellDirectory::CellDirectory(const fs::path& out, const Table& table, const Cell
 }
 
 void CellDirectory::write_config(const Json& config) const {
-  claim_file(this->config(), config.dump(2) + "\n",
-             "was begun with another configuration; move it away, or choose another --out");
+  check_config(config);
+  claim_file(this->config(), config.dump(2) + "\n", kOtherConfig);
 }
 
-void CellDirectory::check_dataset() const {
-  if (!fs::exists(config())) return;
-  const Json config = read_json_file<Json>(this->config().string(), ErrorKind::kData);
-  const auto it = config.find("dataset");
-  check(it == config.end() || *it == dataset_, "{}: was run on {}, not on {}; choose another --out",
-        path_.string(), it == config.end() ? "" : it->dump(), dataset_);
+void CellDirectory::check_config(const Json& config) const {
+  if (!fs::exists(this->config())) return;
+  const Json begun = read_json_file<Json>(this->config().string(), ErrorKind::kData);
+  check_data(begun.is_object(), "{}: is no configuration", this->config().string());
+  const Json before = begun.value("dataset", Json());
+  const Json now = config.value("dataset", Json());
+  check(before == now || before.is_null(), "{}: was run on {}, not on {}; choose another --out",
+        path_.string(), before.dump(), now.dump());
+  check(begun == config, "{}: {}", this->config().string(), kOtherConfig);
 }
 
 Json config_of(const Table& table, const Cell& cell, const Json& file, const Override& change) {
@@ -64,13 +82,18 @@ Json config_of(const Table& table, const Cell& cell, const Json& file, const Ove
 
 std::vector<Json> results_of(const CellDirectory& dir, const Table& table, const Cell& cell,
                              uint64_t first_seed, std::optional<int64_t> seeds) {
-  dir.check_dataset();
   std::vector<Json> out;
+  Json checksum;
   const auto add = [&](const fs::path& path) {
     if (!fs::exists(path)) return;
     const Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
     const auto result = record.find("result");
     check_data(result != record.end() && result->is_object(), "{}: is no record of a cell",
+               path.string());
+    if (out.empty()) checksum = checksum_of(record);
+    check_data(checksum_of(record) == checksum,
+               "{}: was trained on other data than the seeds before it, by the same name; move "
+               "either away",
                path.string());
     if (table.measure != Measure::kFusion)
       out.push_back(*result);

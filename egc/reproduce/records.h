@@ -30,6 +30,8 @@ struct Override {
     const auto it = stand_ins.find(cell.dataset);
     return it == stand_ins.end() ? cell.dataset : it->second;
   }
+  // Of the page with what was run so: report.html, report-20-epochs.html, ...
+  std::string page_name() const;
 };
 
 class CellDirectory {
@@ -47,12 +49,11 @@ class CellDirectory {
 
   // Writes it; refuses to where another one is there.
   void write_config(const nlohmann::ordered_json& config) const;
-  // Throws kUsage where it was filled with another dataset of the same name.
-  void check_dataset() const;
+  // Throws kUsage where it was filled with another one, or with another dataset of the same name.
+  void check_config(const nlohmann::ordered_json& config) const;
 
  private:
   std::filesystem::path path_;
-  std::string dataset_;
 };
 
 // The configuration of a cell: the file's, changed, with the dataset that is meant.
@@ -60,6 +61,7 @@ nlohmann::ordered_json config_of(const Table& table, const Cell& cell,
                                  const nlohmann::ordered_json& file, const Override& change);
 
 // The results of a cell's records that are there: of `seeds` seeds from `first_seed` on, or of all.
+// Throws kData where they are damaged, or of different data under the dataset's name.
 std::vector<nlohmann::ordered_json> results_of(const CellDirectory& dir, const Table& table,
                                                const Cell& cell, uint64_t first_seed,
                                                std::optional<int64_t> seeds);

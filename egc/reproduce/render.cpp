@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 std::string heading_of(const Group& g) {
   std::string out = fmt::format("{}: {} ({} is better)", g.dataset, g.figure.label,
                                 g.figure.lower_is_better ? "lower" : "higher");
-  if (!g.used.empty()) out += fmt::format(", with {} in its place", g.used);
+  if (const std::string d = g.difference(); !d.empty()) out += ", " + d;
   return out;
 }
 
@@ -74,6 +74,7 @@ std::string to_json_lines(const Table& table, const std::vector<Group>& groups) 
                    {"figure", g.figure.label},
                    {"runs", line.ours ? line.ours->count : 0}};
       if (!g.used.empty()) json["used"] = g.used;
+      if (g.epochs) json["epochs"] = *g.epochs;
       if (line.ours) {
         json["mean"] = line.ours->mean;
         json["std"] = line.ours->deviation;

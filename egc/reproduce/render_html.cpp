@@ -113,10 +113,11 @@ std::string to_html(const Table& table, const std::vector<Group>& groups,
   std::string out;
   if (!table.note.empty()) out += fmt::format("<p>{}</p>\n", escape_html(table.note));
   for (const Group& g : groups) {
+    const std::string difference = g.difference();
     out += fmt::format("<h2>{}: {}</h2>\n<p class=\"legend\">{} is better{}</p>\n",
                        escape_html(g.dataset), escape_html(g.figure.label),
                        g.figure.lower_is_better ? "lower" : "higher",
-                       g.used.empty() ? "" : escape_html("; " + g.used + " in its place"));
+                       difference.empty() ? "" : escape_html("; " + difference));
     if (!g.missing.empty()) out += fmt::format("<p>{}</p>\n", escape_html(g.missing));
     out += table_of(g);
     out += fmt::format("<div class=\"charts\">{}</div>\n",

@@ -10,6 +10,7 @@ on_small=(--use zinc=small --epochs 2)
 
 # The list, a table without anything run, and where to get the data.
 reproduce || fail "the list: $(cat stderr)"
+[ "$("$egc" --json reproduce | python3 -c 'import json, sys; print(sum("title" in json.loads(l) for l in sys.stdin))')" -eq 11 ] || fail "the list as JSON lines"
 for table in main mag heads-bases activation aggregators ga-mlp sampling fusion latency-arxiv latency-code accuracy-normalised; do shows "$table"; done
 reproduce main --show --out empty || fail "main --show: $(cat stderr)"
 shows "0.281 ± 0.007"; shows "egc data fetch zinc"
@@ -19,7 +20,10 @@ shows "| egc-m | - | 0 | 0.281 ± 0.007 |"
 
 # A cell: once trained, never again; a second table takes it from there.
 reproduce main --cell zinc/egc-s "${on_small[@]}" --seeds 2 --out out || fail "a cell: $(cat stderr)"
-shows "small in its place"
+shows "small in its place, at most 2 epochs"
+# Pages are of the whole table, and of one way to run it each.
+grep -q egc-s-2-epochs out/main/report.html 2>/dev/null && fail "a short run is on the page of the real ones"
+grep -q "<td>egc-m</td>" out/main/report-zinc-as-small-2-epochs.html || fail "the page has not all rows"
 cell=out/small/egc-s-2-epochs
 for seed in 0 1; do
   [ -s $cell/seed-$seed.json ] || fail "no record of seed $seed"
@@ -30,7 +34,7 @@ import json, sys
 cell = sys.argv[1]
 record = json.load(open(cell + "/seed-1.json"))
 assert record["config"]["seed"] == 1 and record["config"]["train"]["epochs"] == 2, record["config"]
-assert record["config"]["about"]["dataset_checksum"] and record["version"] and record["instruction_set"]
+assert record["config"]["about"]["dataset_checksum"] and record["version"].startswith("0.") and record["instruction_set"]
 assert record["command"][0] == "train" and record["result"]["seed"] == 1 and record["result"]["test"] > 0
 CHECK
 touch -d 2000-01-01 $cell/seed-0.json $cell/seed-0/*
@@ -84,10 +88,16 @@ import json, sys
 result = json.load(open(sys.argv[1]))["result"]
 assert all(result[m]["ms_median"] > 0 for m in ("spmm", "naive", "reordered", "fused")), result
 CHECK
+touch -d 2000-01-01 out/zinc-batch/fusion-2-threads/measured.json
+reproduce --threads 2 fusion --cell 'zinc-batch/*' --reps 1 --out out || fail "fusion again: $(cat stderr)"
+[ out/zinc-batch/fusion-2-threads/measured.json -ot json ] || fail "a finished benchmark ran again"
+reproduce --threads 2 fusion --cell 'zinc-batch/*' --reps 2 --out out || fail "fusion, more rounds: $(cat stderr)"
+grep -q '"reps": 2' out/zinc-batch/fusion-2-threads/measured.json || fail "one round was taken for two"
 
 # One sentence for everything wrong.
 expect 2 "unknown table" -- reproduce mian
 expect 2 "no cell zinc/egc-x" -- reproduce main --cell zinc/egc-x
+expect 2 "no cell zinc/egc-x" -- reproduce main --cell zinc/egc-s --cell zinc/egc-x
 expect 2 "DATASET=INSTEAD" -- reproduce main --use zinc --show
 expect 2 "no dataset zync" -- reproduce main --use zync=small
 expect 3 "nothing-there" -- reproduce main --use zinc=nothing-there
@@ -101,6 +111,9 @@ echo '{' >$cell/seed-0.json
 expect 3 "seed-0.json" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out --show
 rm $cell/seed-0.json; echo '{}' >$cell/config.json
 expect 2 "another configuration" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out
+expect 2 "another configuration" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out --show
+# What cannot be read of one cell does not keep the others from their page.
+reproduce main --cell zinc/egc-m --show "${on_small[@]}" --out out || fail "a page beside a damaged cell: $(cat stderr)"
 expect 5 "cannot be made" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out /proc/nothing
 
 [ $failures -eq 0 ] && echo "reproduce: fine"

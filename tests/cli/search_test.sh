@@ -51,6 +51,14 @@ CHECK
 echo '{"train.lr": [0.001, 0.003]}' >grid.json
 lines search settings small --config gcn.json --space grid.json --method grid --epochs 1 --out grid
 [ "$(wc -l <json)" -eq 2 ] || fail "the grid has $(wc -l <json) trials"
+# A point that is no network has no score; the others have.
+echo '{"model.heads": [4, 3], "train.lr": [0.001]}' >heads.json
+lines search settings small --config egc.json --space heads.json --method grid --epochs 1 --out impossible
+py json <<'CHECK'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert [l["valid"] is None for l in lines] == [False, True] and [l["epochs"] for l in lines] == [1, 0], lines
+CHECK
 
 # Aggregators: both ways, beside the hand-made choice.
 lines search aggregators small --config egc.json --choose 2 --epochs 6 --first-epochs 1 --factor 5 --seeds 2 --jobs 2 --out pairs
@@ -104,7 +112,10 @@ graphs = {int(r["graph"]) for r in rows}
 assert graphs == set(range(max(graphs) + 1)) and sum(r["node"] == "0" and r["layer"] == "1" for r in rows) == len(graphs)
 CHECK
 grep -q "<circle" explained/report.html || fail "no picture of a graph"
-"$egc" --quiet explain $run small --part valid >stdout 2>stderr || fail "explain --part: $(cat stderr)"
+"$egc" --quiet explain $run small --part valid --out explained-part >stdout 2>stderr || fail "explain --part: $(cat stderr)"
+first=$(sed -n 2p explained-part/nodes.csv | cut -d, -f1)
+[ "$first" -gt 0 ] || fail "the valid part begins with graph $first"
+grep -q "<h2>Graph $first</h2>" explained-part/report.html || fail "pictures and table number graphs differently"
 
 # Of one large graph a part is its nodes.
 "$egc" data generate arxiv-like --size 0.01 --out one >/dev/null
@@ -137,6 +148,8 @@ expect 2 "no configuration" -- search aggregators small --out x
 expect 2 "--choose" -- search aggregators small --config egc.json --choose 9 --out x
 sed 's/"std"/"stdd"/' egc.json >misspelt.json
 expect 2 "stdd" -- search aggregators small --config misspelt.json --out x
+expect 2 "no choice of aggregators" -- search aggregators small --config gcn.json --out x
+expect 3 "smal" -- search aggregators smal --config egc.json --out x
 [ -e x ] && fail "a refused search left a directory"
 expect 2 "another search" -- search settings small --config gcn.json --space grid.json --method grid --epochs 2 --out grid
 "$egc" data generate molecules --size 0.01 --out other >/dev/null

@@ -53,6 +53,19 @@ TEST(FitWidth, FindsThePapersWidths) {
   EXPECT_EQ(models::fit_width(m, 100'385), 124);
 }
 
+TEST(FitWidth, WithoutAnEncoderTheOutputsAreTheLeastWidth) {
+  ModelConfig c;  // of MAG's papers
+  c.task = Task::kNodeClassification;
+  c.model = "egc-s";
+  c.layers = 2;
+  c.outputs = 349;
+  c.features = 128;
+  c.encoder = models::Encoder::kNone;
+  c.residual = false;
+  EXPECT_EQ(models::fit_width(c, count(c, 352)), 352);
+  EXPECT_EQ(models::fit_width(c, count(c, 360) + 1), 360);
+}
+
 TEST(FitWidth, LeavesTheGeneratorAlone) {
   at::manual_seed(1);
   const float expected = at::rand({1}).item<float>();

@@ -30,7 +30,7 @@ struct Exchanged {
 };
 
 Exchanged run(const Csr& graph, const kernels::FusedShape& shape, const at::Tensor& bases,
-           const at::Tensor& weights, const at::Tensor& bias, const at::Tensor& upstream) {
+              const at::Tensor& weights, const at::Tensor& bias, const at::Tensor& upstream) {
   const at::Tensor x = bases.clone().requires_grad_();
   const at::Tensor w = weights.clone().requires_grad_();
   const at::Tensor b = bias.clone().requires_grad_();
@@ -57,7 +57,7 @@ std::vector<Part> cut(const Csr& graph, int64_t parts, PartitionMethod method) {
   return out;
 }
 
-class Parts : public testing::TestWithParam<std::tuple<SelfLoops, bool, int>> {};
+class Parts : public ::testing::TestWithParam<std::tuple<SelfLoops, bool, int>> {};
 
 TEST_P(Parts, AreTheWhole) {
   const auto [loops, weighted, parts] = GetParam();
@@ -100,9 +100,9 @@ TEST_P(Parts, AreTheWhole) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Halo, Parts,
-                         testing::Combine(testing::Values(SelfLoops::kNone, SelfLoops::kSymnorm,
-                                                          SelfLoops::kAll),
-                                          testing::Bool(), testing::Values(2, 3, 7)));
+                         ::testing::Combine(::testing::Values(SelfLoops::kNone, SelfLoops::kSymnorm,
+                                                              SelfLoops::kAll),
+                                            ::testing::Bool(), ::testing::Values(2, 3, 7)));
 
 TEST(Halo, NeedsAGroup) {
   const Csr graph = some_graph(20, 60, false);

@@ -1,4 +1,5 @@
 // Charts are well formed and show every number, whatever the numbers are.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -54,6 +55,16 @@ TEST(Charts, AHistogramCountsEverything) {
   for (size_t at = svg.find(": "); at != std::string::npos; at = svg.find(": ", at + 1))
     total += std::atoll(svg.c_str() + at + 2);
   EXPECT_EQ(total, 5);
+}
+
+TEST(Charts, BarsHaveTheColoursOfTheirLegend) {
+  const std::string svg =
+      report::to_svg(report::BarChart{"t", "ms", {"a"}, {"ours", "theirs"}, {{1}, {2}}});
+  const std::string style = report::html_page("t", "");
+  for (const char* name : {"train", "valid"}) {
+    EXPECT_NE(svg.find(fmt::format("class=\"{}\"", name)), std::string::npos) << svg;
+    EXPECT_NE(style.find(fmt::format("rect.{} {{ fill", name)), std::string::npos) << name;
+  }
 }
 
 TEST(Charts, BarsOfEveryFiniteNumber) {

@@ -67,6 +67,33 @@ TEST(Comparison, MeansSpreadsAndVerdicts) {
   EXPECT_EQ(better[0].lines[0].verdict, "better");
 }
 
+TEST(Comparison, AScoreThatIsNoNumberMakesTheMeanNone) {
+  const Table t = table();
+  const auto g = compare(t, {{&t.cells[0], {{{"test", 0.5}}, {{"test", nullptr}}}}}, {}, {});
+  const Line& line = g[0].lines[0];
+  ASSERT_TRUE(line.ours);
+  EXPECT_EQ(line.ours->count, 2);
+  EXPECT_EQ(spell(g[0].figure, line.ours), "undefined");
+  EXPECT_EQ(spell_difference(g[0].figure, line), "");
+  EXPECT_EQ(line.verdict, "");
+}
+
+TEST(Comparison, EveryFormTellsWhatIsNotThePapers) {
+  const Table t = table();
+  Override change;
+  change.epochs = 20;
+  change.stand_ins = {{"d", "/data/mine"}};
+  const auto g = compare(t, {{&t.cells[0], tests({0.5})}}, {}, change);
+  for (const std::string& form : {to_text(t, g), to_markdown(t, g), to_html(t, g, {})})
+    EXPECT_NE(form.find("with /data/mine in its place, at most 20 epochs"), std::string::npos)
+        << form;
+  const Json line = Json::parse(to_json_lines(t, g));
+  EXPECT_EQ(line.at("epochs"), 20);
+  EXPECT_EQ(line.at("used"), "/data/mine");
+  EXPECT_EQ(change.page_name(), "report-d-as-mine-20-epochs.html");
+  EXPECT_EQ(Override{}.page_name(), "report.html");
+}
+
 TEST(Comparison, EveryFormSaysTheSame) {
   const Table t = table();
   const auto g = groups(t);
@@ -117,7 +144,12 @@ TEST_F(RecordsTest, AConfigurationIsPatchedAndNeverReplaced) {
   EXPECT_EQ(cell.path(), dir_ / "d" / "b");
   cell.write_config(b);
   cell.write_config(b);
-  expect_error(ErrorKind::kUsage, {"another configuration"}, [&] { cell.write_config(file); });
+  const Json other_heads = config_of(t, t.cells[0], file, {});
+  expect_error(ErrorKind::kUsage, {"config.json", "another configuration"},
+               [&] { cell.write_config(other_heads); });
+  expect_error(ErrorKind::kUsage, {"config.json", "another configuration"},
+               [&] { cell.check_config(other_heads); });
+  EXPECT_NO_THROW(cell.check_config(b));
   // Another budget, another dataset: another cell.
   EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], change).path(), dir_ / "mine" / "b-3-epochs");
   // Another dataset of the same name is refused, also where results are only read.
@@ -126,7 +158,24 @@ TEST_F(RecordsTest, AConfigurationIsPatchedAndNeverReplaced) {
   const CellDirectory same_place(dir_, t, t.cells[1], other);
   EXPECT_EQ(same_place.path(), cell.path());
   expect_error(ErrorKind::kUsage, {"was run on", "/elsewhere/d"},
-               [&] { results_of(same_place, t, t.cells[1], 0, 1); });
+               [&] { same_place.check_config(config_of(t, t.cells[1], file, other)); });
+}
+
+TEST_F(RecordsTest, SeedsOfDifferentDataAreNotAveraged) {
+  const Table t = table();
+  const CellDirectory cell(dir_, t, t.cells[0], {});
+  fs::create_directories(cell.path());
+  const auto write = [&](uint64_t seed, const char* checksum) {
+    std::ofstream(cell.record(seed)) << Json{
+        {"config", {{"about", {{"dataset_checksum", checksum}}}}}, {"result", {{"test", 0.5}}}};
+  };
+  write(0, "aa");
+  write(1, "aa");
+  EXPECT_EQ(results_of(cell, t, t.cells[0], 0, 2).size(), 2U);
+  write(2, "bb");
+  EXPECT_EQ(results_of(cell, t, t.cells[0], 0, 2).size(), 2U);
+  expect_error(ErrorKind::kData, {"seed-2.json", "other data"},
+               [&] { results_of(cell, t, t.cells[0], 0, 3); });
 }
 
 TEST_F(RecordsTest, ResultsAreThoseOfTheSeedsThatAreThere) {

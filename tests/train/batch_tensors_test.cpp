@@ -33,7 +33,7 @@ TEST_P(Generated, GoesThroughANetworkThatFits) {
 
 INSTANTIATE_TEST_SUITE_P(All, Generated,
                          ::testing::Values("pattern", "cluster", "graph-props", "molecules",
-                                         "arxiv-like", "zinc-batch", "code-batch"));
+                                           "arxiv-like", "zinc-batch", "code-batch"));
 
 TEST(BatchTensors, OutliveTheBatch) {
   const data::Dataset d = data::generate("graph-props", {.seed = 1, .size = 0.01});
