@@ -22,7 +22,7 @@ shows "| egc-m | - | 0 | 0.281 ± 0.007 |"
 reproduce main --cell zinc/egc-s "${on_small[@]}" --seeds 2 --out out || fail "a cell: $(cat stderr)"
 shows "small in its place, at most 2 epochs"
 # Pages are of the whole table, and of one way to run it each.
-grep -q egc-s-2-epochs out/main/report.html 2>/dev/null && fail "a short run is on the page of the real ones"
+[ -e out/main/report.html ] && fail "a short run is on the page of the real ones"
 grep -q "<td>egc-m</td>" out/main/report-zinc-as-small-2-epochs.html || fail "the page has not all rows"
 cell=out/small/egc-s-2-epochs
 for seed in 0 1; do
