@@ -273,6 +273,9 @@ void check_config(const ModelConfig& c) {
           "ga-mlp takes the aggregators symnorm or add");
   check(c.model != "ga-mlp" || (c.readout == Readout::kMean && !hetero && !of_nodes),
         "ga-mlp is a network for tasks on graphs with the readout \"mean\"");
+  check(c.model != "ga-mlp" || c.dropout == 0 || !(c.dropout_at.conv_input || c.dropout_at.head),
+        "ga-mlp has no layers before which it could drop out, and no head of its own: dropout_at "
+        "takes encoder and activation");
 }
 
 }  // namespace egc::models

@@ -454,6 +454,12 @@ std::vector<Rule> rules() {
       {"BareResidual", bare(), [](auto& c) { c.residual = true; }, "residual must be false"},
       {"GaMlpReadout", ga_mlp(), [](auto& c) { c.readout = Readout::kSum; },
        "ga-mlp is a network for tasks on graphs"},
+      {"GaMlpDropout", ga_mlp(),
+       [](auto& c) {
+         c.dropout = 0.1;
+         c.dropout_at.head = true;
+       },
+       "ga-mlp has no layers before which"},
       {"GaMlpNodes", ga_mlp(), [](auto& c) { c.task = Task::kNodeClassification; },
        "ga-mlp is a network for tasks on graphs"},
   };

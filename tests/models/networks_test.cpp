@@ -47,7 +47,9 @@ Problem make_problem(const std::string& model, Task task) {
   c.bases = 2;
   c.towers = 2;
   c.dropout = 0.2;
-  c.dropout_at = {true, true, true, true};
+  const bool has_layers = model != "ga-mlp";
+  c.dropout_at = {
+      .encoder = true, .conv_input = has_layers, .activation = true, .head = has_layers};
   c.outputs = task == Task::kGraphRegression || task == Task::kGraphBinary ? 1 : 6;
   switch (task) {
     case Task::kGraphRegression:

@@ -373,7 +373,7 @@ int64_t count_different_graphs(const Published& p, Recipe recipe) {
   return std::count(differs.begin(), differs.end(), 1);
 }
 
-TEST(PublishedMolecules, MolhivIsReproduced) {
+TEST(MoleculesOfDataDirectory, MolhivIsReproduced) {
   EGC_NEED_RDKIT();
   const auto p = find_published("ogbg_molhiv");
   if (!p) GTEST_SKIP() << "$EGC_DATA has no ogbg_molhiv";
@@ -388,7 +388,7 @@ TEST(PublishedMolecules, MolhivIsReproduced) {
   EXPECT_EQ(to_vector(got.test), to_vector(want.test));
 }
 
-TEST(PublishedMolecules, ZincIsReproduced) {
+TEST(MoleculesOfDataDirectory, ZincIsReproduced) {
   EGC_NEED_RDKIT();
   const auto p = find_published("zinc12k");
   if (!p) GTEST_SKIP() << "$EGC_DATA has no zinc12k";
