@@ -58,7 +58,10 @@ class Lines {
                          : values && model.config().outputs == 1 ? "value"
                                                                  : std::to_string(k);
       classes_.push_back(name);
-      columns_.push_back(task_ == Task::kGraphRegression ? name : "p_" + name);
+      const bool unnamed = values && names.empty() && model.config().outputs == 1;
+      columns_.push_back(task_ == Task::kGraphRegression ? name
+                         : unnamed                       ? "probability"  // not "p_value"
+                                                         : "p_" + name);
     }
   }
 

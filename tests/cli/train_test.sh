@@ -264,6 +264,7 @@ if [ -d mols ]; then  # there is RDKit
   for name in zinc-egc-s zinc-egc-m molhiv-egc-s molhiv-egc-m; do
     runs predict "$pretrained/$name.safetensors" two.smi
     [ "$(wc -l <stdout)" -eq 3 ] || fail "$name predicts $(cat stdout)"
+    case $name in molhiv*) [ "$(head -1 stdout)" = id,name,probability ] || fail "$name: $(head -1 stdout)" ;; esac
   done
 fi
 
