@@ -35,8 +35,10 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
   c->add_option("--dataset", f.dataset, "A known or generated dataset, or a directory")
       ->capture_default_str();
   c->add_option("--model", f.model, "As for egc train");
-  c->add_option("--config", f.config,
-                "A configuration file; features that the dataset lacks are drawn at random");
+  c->add_option(
+      "--config", f.config,
+      "A configuration file; features that the dataset lacks are drawn at random, and so are "
+      "those of a generated topology");
   c->add_option("--hidden", f.hidden, "Width of the layers");
   c->add_option("--batch", f.batch, "Graphs in a batch");
   c->add_option("--reps", o->reps, "Epochs; the median is shown")

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/dataset_argument.h"
 #include "cli/paper_tables.h"
 #include "cli/reproduce_cells.h"
 #include "cli/stop_signal.h"
@@ -133,6 +134,15 @@ std::map<std::string, std::string> stand_ins(const Table& table,
   return out;
 }
 
+bool is_here(const std::string& dataset, const CommonOptions& common) {
+  try {
+    dataset_directory(dataset, common);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // The first failure, where there was one: what the other cells gave is shown all the same.
 std::optional<Error> run_cells(const Table& table, const std::vector<const Cell*>& cells,
                                const std::map<std::string, std::string>& missing,
@@ -153,6 +163,8 @@ void reproduce_table(Command c, const CommonOptions& common) {
   const Table table = read_table(c.table);
   const auto cells = chosen_cells(table, c.patterns);
   c.run.change.stand_ins = stand_ins(table, c.use);
+  for (const auto& [dataset, instead] : table.generated)
+    if (!is_here(dataset, common)) c.run.change.stand_ins.try_emplace(dataset, instead);
   c.run.change.threads = num_threads();
   if (!c.show && !c.run.seeds) c.run.seeds = 1;
   const auto missing = missing_datasets(table, cells, c.run, common);

@@ -6,6 +6,7 @@
 #include "cli/torch/module.h"
 #include "egc/core/rng.h"
 #include "egc/core/work_clock.h"
+#include "egc/graph/topologies.h"
 #include "egc/train/trainer.h"
 
 namespace egc::cli {
@@ -18,11 +19,18 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
 }
 
 // A topology alone can be timed too: its features are drawn as wide as the configuration has them.
+// So are those of a generated one, whose classes are a network's whatever their number.
 data::Dataset with_features(const data::Dataset& given, const TrainFlags& flags) {
-  if (!given.node_features.empty() || !given.hetero.empty() || flags.config.empty()) return given;
-  const int64_t columns = train::read_run_config(flags.config).model.features;
+  const auto topologies = topology_names();
+  const bool generated =
+      std::find(topologies.begin(), topologies.end(), given.info.name) != topologies.end();
+  if (flags.config.empty() || !given.hetero.empty() || !(given.node_features.empty() || generated))
+    return given;
+  const models::ModelConfig model = train::read_run_config(flags.config).model;
+  const int64_t columns = model.features;
   if (columns < 2) return given;
   data::Dataset out = given;
+  if (generated) out.info.num_classes = std::max(out.info.num_classes, model.outputs);
   std::vector<float> values(static_cast<size_t>(given.num_nodes() * columns));
   Rng rng(0);
   for (float& v : values) v = rng.uniform() - 0.5F;

@@ -26,6 +26,8 @@ const std::vector<Generator>& generators() {
       {"cluster", "which of six communities a node belongs to (12,000 graphs)", generate_cluster},
       {"graph-props", "six properties of nodes and graphs (7,040 graphs)", generate_graph_props},
       {"molecules", "a property of molecule-like graphs (12,000 graphs)", generate_molecules},
+      {"functions", "names of made-up functions from their syntax trees (10,000 graphs)",
+       generate_functions},
       {"academic", "topics of papers with authors and fields (one typed graph)", generate_academic},
       {kArxiv, "a power-law graph as large as ogbn-arxiv", topology<kArxiv>},
       {kZinc, "molecule-like graphs as one, labels on nodes", topology<kZinc>},

@@ -32,6 +32,8 @@ Dataset generate_cluster(const GeneratorOptions& options);
 Dataset generate_graph_props(const GeneratorOptions& options);
 // Molecule-like graphs whose target is computed from atoms, bonds and rings.
 Dataset generate_molecules(const GeneratorOptions& options);
+// Syntax trees of made-up functions; the words of their names are to be told.
+Dataset generate_functions(const GeneratorOptions& options);
 // Papers, authors, fields; the topic of a paper shows in its words, its authors and its citations.
 Dataset generate_academic(const GeneratorOptions& options);
 // The topologies of `egc bench`, with random features and labels that neighbours determine.

@@ -100,6 +100,14 @@ Table parse_table(const std::string& text, const std::string& name) {
   }
   for (const Json& figure : list(reader, "figures", name))
     t.figures.push_back(parse_figure(figure, name));
+  if (Json generated; reader.read("generated", generated)) {
+    require(generated.is_object() && t.measure == Measure::kEpoch, name,
+            "\"generated\" names datasets in the place of others, for measuring epochs");
+    for (const auto& [dataset, instead] : generated.items()) {
+      require(instead.is_string(), name, "\"generated\" has names of datasets");
+      t.generated[dataset] = instead.get<std::string>();
+    }
+  }
   std::set<std::string> names;
   for (const Json& cell : list(reader, "cells", name)) {
     t.cells.push_back(parse_cell(cell, fmt::format("{}: cell {}", name, t.cells.size() + 1)));

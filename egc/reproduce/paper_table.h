@@ -53,6 +53,8 @@ struct Table {
   Measure measure = Measure::kTraining;
   std::vector<Figure> figures;
   std::vector<Cell> cells;
+  // Of benchmarks: what is generated where the dataset is not here, by dataset.
+  std::map<std::string, std::string> generated;
 };
 
 // Throws kUsage with what is wrong.

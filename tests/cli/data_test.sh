@@ -72,7 +72,7 @@ expect 3 "nodes.csv" -- data build csv --edges "$work/edges.csv" --nodes "$work/
 expect 3 "expected a directory" -- data build code "$work/none" --out "$work/x"
 
 # generate: the same bytes for the same seed, others for another; nothing but the target appears.
-for name in pattern cluster graph-props molecules academic; do
+for name in pattern cluster graph-props molecules functions academic; do
   shows "graphs" -- data generate "$name" --size 0.002 --seed 7 --out "$work/a/$name"
   shows "graphs" -- --threads 1 --seed 7 data generate "$name" --size 0.002 --out "$work/b/$name"
   shows "graphs" -- data generate "$name" --size 0.002 --seed 8 --out "$work/c/$name"
@@ -80,7 +80,7 @@ for name in pattern cluster graph-props molecules academic; do
   [ "$(bytes_of "$work/a/$name")" != "$(bytes_of "$work/c/$name")" ] || fail "generate $name: the same bytes for another seed"
 done
 shows "1 graphs" -- data generate zinc-batch --size 0.01 --out "$work/a/zinc-batch/"
-[ "$(names_in "$work/a")" = "academic cluster graph-props molecules pattern zinc-batch " ] || fail "generate leaves more than its targets: $(names_in "$work/a")"
+[ "$(names_in "$work/a")" = "academic cluster functions graph-props molecules pattern zinc-batch " ] || fail "generate leaves more than its targets: $(names_in "$work/a")"
 
 # An existing directory is refused and untouched, an empty one is taken.
 mkdir -p "$work/full/raw" "$work/empty"

@@ -75,6 +75,38 @@ TEST_P(EveryGenerator, IsAWholeDataset) {
   EXPECT_EQ(static_cast<int64_t>(all.size()), d.num_items());
 }
 
+TEST(Functions, AreSyntaxTreesInDepthFirstOrder) {
+  const Dataset d = generate("functions", {.seed = 2, .size = 0.05});
+  const double mean = static_cast<double>(d.num_nodes()) / static_cast<double>(d.num_graphs());
+  EXPECT_GT(mean, 110);
+  EXPECT_LT(mean, 140);
+  const auto& features = d.node_features.categories;
+  std::set<std::string> verbs;
+  for (int64_t g = 0; g < d.num_graphs(); ++g) {
+    const int64_t first = d.first_node[g];
+    const int64_t nodes = d.first_node[g + 1] - first;
+    ASSERT_EQ(d.first_edge[g + 1] - d.first_edge[g], nodes - 1);
+    std::vector<int64_t> path = {0};
+    for (int64_t i = 1; i < nodes; ++i) {
+      const int64_t edge = d.first_edge[g] + i - 1;
+      ASSERT_EQ(d.edges.at(edge, 1), i);
+      while (!path.empty() && path.back() != d.edges.at(edge, 0)) path.pop_back();
+      ASSERT_FALSE(path.empty()) << "the parent of " << i << " is not above the node before it";
+      EXPECT_EQ(features.at(first + i, 2), std::min<int64_t>(std::ssize(path), kAstDepths - 1));
+      path.push_back(i);
+    }
+    for (int64_t i = first; i < first + nodes; ++i)
+      EXPECT_EQ(d.node_is_attributed[i] != 0, features.at(i, 1) != 10029);
+    const auto& names = d.labels.tokens;
+    const std::string name(names.bytes.data() + names.first_byte[g],
+                           names.bytes.data() + names.first_byte[g + 1]);
+    const auto blanks = std::count(name.begin(), name.end(), ' ');
+    EXPECT_TRUE(blanks == 1 || blanks == 2) << name;
+    verbs.insert(name.substr(0, name.find(' ')));
+  }
+  EXPECT_EQ(verbs.size(), 16U);
+}
+
 std::map<std::string, std::string> contents(const fs::path& dir, const DatasetFiles& files) {
   std::map<std::string, std::string> out;
   for (const auto& entry : fs::recursive_directory_iterator(dir))

@@ -119,6 +119,11 @@ TEST(PaperTables, SayWhatIsWrong) {
       {cells(R"({"dataset": "z", "row": "a", "config": "c", "paper": 3})"), "object"},
       {cells(R"({"dataset": "z", "row": "a", "config": "c", "seed": 3})"), "seed"},
       {R"({"measure": "guess", )" + figures + R"(, "cells": [)" + good + "]}", "unknown measure"},
+      {R"({"generated": {"zinc": "molecules"}, )" + figures + R"(, "cells": [)" + good + "]}",
+       "for measuring epochs"},
+      {R"({"measure": "epoch", "generated": {"zinc": 1}, )" + figures + R"(, "cells": [)" + good +
+           "]}",
+       "names of datasets"},
       {R"({"figures": [{"key": "test"}], "cells": [)" + good + "]}", "a key and a label"},
       {R"({"figures": [{"key": "t", "label": "t", "digits": 99}], "cells": [)" + good + "]}",
        "from 0 to 9"},
