@@ -97,9 +97,7 @@ TEST(Functions, AreSyntaxTreesInDepthFirstOrder) {
     }
     for (int64_t i = first; i < first + nodes; ++i)
       EXPECT_EQ(d.node_is_attributed[i] != 0, features.at(i, 1) != 10029);
-    const auto& names = d.labels.tokens;
-    const std::string name(names.bytes.data() + names.first_byte[g],
-                           names.bytes.data() + names.first_byte[g + 1]);
+    const std::string name(d.labels.tokens[g]);
     const auto blanks = std::count(name.begin(), name.end(), ' ');
     EXPECT_TRUE(blanks == 1 || blanks == 2) << name;
     verbs.insert(name.substr(0, name.find(' ')));
