@@ -27,13 +27,13 @@ using reproduce::Measure;
 using reproduce::Table;
 
 // Rounds of the benchmark that a record is of; 0: there is none.
-int reps_of(const fs::path& record) {
+int64_t reps_of(const fs::path& record) {
   if (!fs::exists(record)) return 0;
-  const Json result =
-      read_json_file<Json>(record.string(), ErrorKind::kData).value("result", Json::object());
+  const Json result = reproduce::read_record(record).at("result");
   // Of fusion each method has its line; all have the same.
   const Json& line = result.contains("reps") || result.empty() ? result : result.front();
-  return line.value("reps", 0);
+  const Json reps = line.is_object() ? line.value("reps", Json()) : Json();
+  return reps.is_number_integer() ? reps.get<int64_t>() : 0;
 }
 
 // One process, and the record that it will leave.

@@ -10,6 +10,7 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/data/child_process.h"
+#include "egc/data/code_graphs.h"
 #include "egc/data/functions_to_graphs.h"
 #include "egc/data/shuffle.h"
 
@@ -136,14 +137,13 @@ CodeDataset build_code(const CodeOptions& options) {
   const std::vector<Function> functions = read_functions(options, out);
   check_data(functions.size() >= 3, "{}: expected at least 3 functions of {} to {} nodes, found {}",
              options.from.string(), options.least_nodes, options.most_nodes, functions.size());
-  Dataset& d = out.dataset;
-  d.splits = {split_functions(functions, options)};
+  const Split split = split_functions(functions, options);
 
   std::map<std::string, int64_t> type_counts;
   std::map<std::string, int64_t> attribute_counts;
   for (const Function& f : functions)
     for (const std::string& t : f.types) ++type_counts[t];
-  for (const int64_t k : d.splits[0].train)
+  for (const int64_t k : split.train)
     for (size_t i = 0; i < functions[k].types.size(); ++i)
       if (functions[k].attributed[i] != 0) ++attribute_counts[functions[k].attributes[i]];
   out.types = commonest(type_counts, INT64_MAX);
@@ -153,41 +153,25 @@ CodeDataset build_code(const CodeOptions& options) {
   const auto unknown = static_cast<int32_t>(out.attributes.size());
   out.attributes.insert(out.attributes.end(), {kUnknown, kNone});
 
-  std::vector<int64_t> first_node = {0};
-  std::vector<int64_t> first_edge = {0};
-  std::vector<int32_t> edges;
-  std::vector<int32_t> features;
-  std::vector<uint8_t> attributed;
-  std::vector<int64_t> first_byte = {0};
-  std::vector<char> bytes;
+  std::vector<CodeGraph> graphs;
   for (const Function& f : functions) {
+    CodeGraph& g = graphs.emplace_back();
+    g.name = f.name;
+    g.attributed = f.attributed;
     for (size_t i = 0; i < f.types.size(); ++i) {
       const auto it = attributes.find(f.attributes[i]);
       const int32_t attribute = f.attributed[i] == 0     ? unknown + 1
                                 : it == attributes.end() ? unknown
                                                          : it->second;
-      features.insert(features.end(), {types.at(f.types[i]), attribute,
-                                       std::min<int32_t>(f.depths[i], kAstDepths - 1)});
-      if (f.parents[i] >= 0) edges.insert(edges.end(), {f.parents[i], static_cast<int32_t>(i)});
+      g.features.insert(g.features.end(), {types.at(f.types[i]), attribute,
+                                           std::min<int32_t>(f.depths[i], kAstDepths - 1)});
+      if (f.parents[i] >= 0) g.edges.insert(g.edges.end(), {f.parents[i], static_cast<int32_t>(i)});
     }
-    attributed.insert(attributed.end(), f.attributed.begin(), f.attributed.end());
-    first_node.push_back(first_node.back() + static_cast<int64_t>(f.types.size()));
-    first_edge.push_back(static_cast<int64_t>(edges.size()) / 2);
-    bytes.insert(bytes.end(), f.name.begin(), f.name.end());
-    first_byte.push_back(static_cast<int64_t>(bytes.size()));
   }
-  d.first_node = std::move(first_node);
-  d.first_edge = std::move(first_edge);
-  d.edges = {std::move(edges), 2};
-  d.node_features.categories = {std::move(features), 3};
-  d.node_is_attributed = std::move(attributed);
-  d.labels.tokens = {std::move(first_byte), std::move(bytes)};
+  Dataset& d = out.dataset;
+  d = code_dataset(graphs, std::ssize(out.types), std::ssize(out.attributes));
+  d.splits = {split};
   d.info.name = options.name;
-  d.info.task = Task::kGraphSequence;
-  d.info.metric = Metric::kF1;
-  d.info.node_features = FeatureKind::kCategorical;
-  d.info.categories = {static_cast<int64_t>(out.types.size()),
-                       static_cast<int64_t>(out.attributes.size()), kAstDepths};
   check_dataset(d, options.from.string());
   return out;
 }

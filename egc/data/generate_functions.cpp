@@ -7,6 +7,7 @@
 
 #include "egc/core/parallel.h"
 #include "egc/core/rng.h"
+#include "egc/data/code_graphs.h"
 #include "egc/data/generators.h"
 #include "egc/data/splits.h"
 
@@ -27,13 +28,6 @@ constexpr int32_t kTypesOfVerb = kTypes / static_cast<int32_t>(kNumVerbs);
 constexpr int32_t kAttributes = 10030;  // identifiers, nouns first; then unknown and none
 constexpr int32_t kNoAttribute = kAttributes - 1;
 
-struct MadeFunction {
-  std::vector<int32_t> edges;     // parent, child
-  std::vector<int32_t> features;  // type, attribute, depth of each node
-  std::vector<uint8_t> attributed;
-  std::string name;
-};
-
 class FunctionMaker {
  public:
   explicit FunctionMaker(Rng rng) : rng_(rng) {
@@ -42,8 +36,8 @@ class FunctionMaker {
     if (rng_.below(2) == 0) nouns_.push_back(rng_.below(kNumNouns));
   }
 
-  MadeFunction make() {
-    MadeFunction f;
+  CodeGraph make() {
+    CodeGraph f;
     f.name = kVerbs[verb_];
     for (const uint32_t noun : nouns_) f.name.append(" ").append(kNouns[noun]);
     std::vector<int32_t> path;  // from the root to the node before
@@ -91,38 +85,12 @@ Dataset generate_functions(const GeneratorOptions& options) {
   const int64_t train = scaled_count(8000, options.size);
   const int64_t valid = scaled_count(1000, options.size);
   const int64_t test = scaled_count(1000, options.size);
-  std::vector<MadeFunction> functions(static_cast<size_t>(train + valid + test));
+  std::vector<CodeGraph> functions(static_cast<size_t>(train + valid + test));
   parallel_tasks(std::ssize(functions), [&](int64_t k) {
     functions[k] = FunctionMaker(Rng(options.seed, static_cast<uint64_t>(k))).make();
   });
-  std::vector<int64_t> first_node = {0};
-  std::vector<int64_t> first_edge = {0};
-  std::vector<int64_t> first_byte = {0};
-  std::vector<int32_t> edges;
-  std::vector<int32_t> features;
-  std::vector<uint8_t> attributed;
-  std::vector<char> bytes;
-  for (const MadeFunction& f : functions) {
-    edges.insert(edges.end(), f.edges.begin(), f.edges.end());
-    features.insert(features.end(), f.features.begin(), f.features.end());
-    attributed.insert(attributed.end(), f.attributed.begin(), f.attributed.end());
-    bytes.insert(bytes.end(), f.name.begin(), f.name.end());
-    first_node.push_back(std::ssize(attributed));
-    first_edge.push_back(std::ssize(edges) / 2);
-    first_byte.push_back(std::ssize(bytes));
-  }
-  Dataset d;
-  d.first_node = std::move(first_node);
-  d.first_edge = std::move(first_edge);
-  d.edges = {std::move(edges), 2};
-  d.node_features.categories = {std::move(features), 3};
-  d.node_is_attributed = std::move(attributed);
-  d.labels.tokens = {std::move(first_byte), std::move(bytes)};
+  Dataset d = code_dataset(functions, kTypes, kAttributes);
   d.splits = {ranges_split("generated", train, valid, test)};
-  d.info.task = Task::kGraphSequence;
-  d.info.metric = Metric::kF1;
-  d.info.node_features = FeatureKind::kCategorical;
-  d.info.categories = {kTypes, kAttributes, kAstDepths};
   return d;
 }
 

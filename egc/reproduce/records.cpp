@@ -80,24 +80,30 @@ Json config_of(const Table& table, const Cell& cell, const Json& file, const Ove
   return config;
 }
 
+Json read_record(const fs::path& path) {
+  Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
+  const auto result = record.find("result");
+  check_data(result != record.end() && result->is_object(), "{}: is no record of a cell",
+             path.string());
+  return record;
+}
+
 std::vector<Json> results_of(const CellDirectory& dir, const Table& table, const Cell& cell,
                              uint64_t first_seed, std::optional<int64_t> seeds) {
   std::vector<Json> out;
   Json checksum;
   const auto add = [&](const fs::path& path) {
     if (!fs::exists(path)) return;
-    const Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
-    const auto result = record.find("result");
-    check_data(result != record.end() && result->is_object(), "{}: is no record of a cell",
-               path.string());
+    const Json record = read_record(path);
+    const Json& result = record.at("result");
     if (out.empty()) checksum = checksum_of(record);
     check_data(checksum_of(record) == checksum,
                "{}: was trained on other data than the seeds before it, by the same name; move "
                "either away",
                path.string());
     if (table.measure != Measure::kFusion)
-      out.push_back(*result);
-    else if (const auto row = result->find(cell.row); row != result->end())
+      out.push_back(result);
+    else if (const auto row = result.find(cell.row); row != result.end())
       out.push_back(*row);
   };
   if (table.measure != Measure::kTraining) {

@@ -60,6 +60,9 @@ class CellDirectory {
 nlohmann::ordered_json config_of(const Table& table, const Cell& cell,
                                  const nlohmann::ordered_json& file, const Override& change);
 
+// A record, which has an object "result". Throws kData where it is none.
+nlohmann::ordered_json read_record(const std::filesystem::path& path);
+
 // The results of a cell's records that are there: of `seeds` seeds from `first_seed` on, or of all.
 // Throws kData where they are damaged, or of different data under the dataset's name.
 std::vector<nlohmann::ordered_json> results_of(const CellDirectory& dir, const Table& table,
