@@ -29,7 +29,7 @@ fuzz:
 program: ONLY := --target egc
 program build: setup
 	@mkdir -p build
-	@echo "building (the first time six to twelve minutes on two cores, fewer on more; log: $(BUILD).log)"
+	@echo "building (the first time some six minutes on two cores, nine with the tests; log: $(BUILD).log)"
 	@$(CONFIGURE) $(QUIET)
 	@cmake --build $(BUILD) $(ONLY) $(QUIET)
 

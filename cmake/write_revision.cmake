@@ -3,7 +3,6 @@
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(above ${SOURCE} DIRECTORY)
 set(ENV{GIT_CEILING_DIRECTORIES} ${above})  # a checkout that the sources merely lie in is not theirs
-set(revision "")
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=10
-                OUTPUT_VARIABLE revision RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+                OUTPUT_VARIABLE revision ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 file(CONFIGURE OUTPUT ${HEADER} CONTENT "#define EGC_REVISION \"@revision@\"\n" @ONLY)
