@@ -158,6 +158,15 @@ void walk_blocks(const FusedShape& shape, const FusedInput<T>& in, RowRange rows
 }
 
 template <class T>
+bool all_finite(const T* values) {
+  const hn::ScalableTag<T> d;
+  auto all = hn::Zero(d);
+  for (size_t c = 0; c < kBlockedColumns; c += kLanes<decltype(d)>)
+    all = hn::MulAdd(hn::LoadU(d, values + c), hn::Zero(d), all);
+  return hn::AllTrue(d, hn::Eq(all, all));
+}
+
+template <class T>
 void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                   T* out, T* scratch) {
   const Kinds kinds = Kinds::of(shape.aggregators, false);
@@ -173,10 +182,16 @@ void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange row
   const bool sym_loop = has_sym_loop(shape);
   PartialRow<T> from(kinds, partial);
   RowScratch<T> done = shared;
+  Row<T> row = make_row(shape, in);
+  const int64_t num_edges = in.graph.num_edges();
   for (int64_t i = rows.begin; i < rows.end; ++i, from.advance(stride)) {
     done.take(from);
     const int64_t count = counts[i - rows.begin];
     if (count == 0) clear_row(done, kBlockedColumns);
+    if ((kinds.max || kinds.min) && !all_finite(kinds.sums == Kinds::kNone ? done.sym : done.sum)) {
+      point_at(row, in.graph, i, num_edges);
+      repair_row(row, kBlockedColumns, kinds, done);
+    }
     if (sym_loop)
       add_sym_loop(done, in.bases.data + i * in.bases.row_stride, in.source_scale[i],
                    kBlockedColumns);
@@ -188,7 +203,7 @@ void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange row
 // Rows are written by the walk itself, so this serves the modes whose loops the walk knows.
 template <class T>
 void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
-                 T* out, bool stream) {
+                 T* out, bool stream, T* scratch) {
   const auto walk =
       choose_walk<false, T, DirectOut<T>, false>(Kinds::of(shape.aggregators, false), false);
   const auto columns = static_cast<size_t>(in.bases.width);
@@ -204,10 +219,15 @@ void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows
     if (in.target_scale != nullptr) to.weight(Aggregator::kSymnorm) *= in.target_scale[i];
     to.out = out + i * shape.head_width + in.bases.first;
     point_at(row, in.graph, i, num_edges);
-    if (walk(row, columns, to) == 0)
+    const Walked walked = walk(row, columns, to);
+    if (!walked.finite) {
+      if (stream) hwy::FlushStream();  // the row is written a second time
+      fused_rows<false>(shape, in, {i, i + 1}, bias, out, scratch);
+    } else if (walked.count == 0) {
       for (size_t c = 0; c < columns; ++c)
         to.out[c] =
             to.weight(Aggregator::kStd) * std_of_nothing + (to.bias == nullptr ? T{0} : to.bias[c]);
+    }
   }
   if (stream) hwy::FlushStream();
 }
@@ -218,7 +238,7 @@ void fused_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, 
   if constexpr (sizeof(T) == 4 && kFastTarget) {
     if (shape.heads == 1 && shape.bases == 1 && in.graph.weights == nullptr &&
         shape.self_loops != SelfLoops::kSymnorm)
-      return direct_rows(shape, in, rows, bias, out, stream);
+      return direct_rows(shape, in, rows, bias, out, stream, scratch);
   }
   stream ? fused_rows<true>(shape, in, rows, bias, out, scratch)
          : fused_rows<false>(shape, in, rows, bias, out, scratch);

@@ -191,6 +191,14 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
       }
     }
     if (layout.squares) std::copy_n(buf.mean, columns, squares + columns);
+    // K * (x_j - m_i) is as exact as the mean. What rounding took from it, all neighbours get
+    // alike: it goes with the sums, where there are any.
+    if (layout.squares && layout.plain && count > 0)
+      for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+        hn::StoreU(hn::NegMulAdd(hn::LoadU(d, squares + c), hn::LoadU(d, buf.mean_rest + c),
+                                 hn::LoadU(d, plain + c)),
+                   d, plain + c);
+      });
   }
 }
 
@@ -249,7 +257,7 @@ class SourcePass {
     RowScratch<T> to;
     to.sum = sum_ + from;
     const auto columns = static_cast<size_t>(n);
-    if (walk_row<kSumOnly, kWeighted, T, RowScratch<T>>(part, columns, to) == 0)
+    if (walk_row<kSumOnly, kWeighted, T, RowScratch<T>>(part, columns, to).count == 0)
       std::fill(to.sum, to.sum + n, T{0});
   }
 
@@ -283,8 +291,15 @@ class SourcePass {
           sum[v] = hn::MulAdd(factor, hn::Sub(message, mean), sum[v]);
         }
       };
+      V folded[kVectors];  // of the chunks before
+      for (V& f : folded) f = hn::Zero(d);
       if (row_.loop_first) take(j, T{1});
       for (int64_t e = 0; e < row_.edges; ++e) {
+        if (e % kLongestChunk == kLongestChunk - 1)
+          for (int v = 0; v < kVectors; ++v) {
+            folded[v] = hn::Add(folded[v], sum[v]);
+            sum[v] = hn::Zero(d);
+          }
         if (row_.prefetch && e + kAhead < row_.until_end) {
           const T* next = row_.x + row_.source[e + kAhead] * row_.stride + at;
           for (size_t c = begin; c < last + kLanes<decltype(d)>; c += 64 / sizeof(T)) {
@@ -296,7 +311,8 @@ class SourcePass {
         take(row_.source[e], kWeighted ? static_cast<T>(row_.weight[e]) : T{1});
       }
       // The overlap of the last vector must be added once: it is stored to scratch, added below.
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, sum_ + column[v]);
+      for (int v = 0; v < kVectors; ++v)
+        hn::StoreU(hn::Add(folded[v], sum[v]), d, sum_ + column[v]);
     });
     for_each_chunk<T>(static_cast<size_t>(columns_), [&](auto d, size_t c) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(d, out + c), hn::LoadU(d, sum_ + c)), d, out + c);

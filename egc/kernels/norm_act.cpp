@@ -90,7 +90,7 @@ HWY_INLINE hn::Vec<D> passed(const NormActGrad<T>& in, D d, hn::Vec<D> x, int64_
   if (in.op.relu) {
     if (in.op.scale != nullptr)
       x = hn::MulAdd(x, hn::LoadU(d, in.op.scale + c), hn::LoadU(d, in.op.shift + c));
-    g = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), g);
+    g = hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), g);  // NaN passes, as in torch
   }
   return g;
 }

@@ -72,17 +72,20 @@ double aggregate(Aggregator a, const std::vector<double>& m, std::vector<double>
     case Aggregator::kMax:
     case Aggregator::kMin: {
       if (n == 0) return 0;
-      const auto it = a == Aggregator::kMax ? std::max_element(m.begin(), m.end())
-                                            : std::min_element(m.begin(), m.end());
-      derivative[it - m.begin()] = 1.0;  // the first of equals
+      auto it = std::find_if(m.begin(), m.end(), [](double v) { return std::isnan(v); });
+      if (it == m.end())
+        it = a == Aggregator::kMax ? std::max_element(m.begin(), m.end())
+                                   : std::min_element(m.begin(), m.end());
+      derivative[it - m.begin()] = 1.0;  // the first of equals, and of NaNs
       return *it;
     }
     case Aggregator::kVar:
     case Aggregator::kStd: {
+      const double mean = mean_of(m);
       const double var = var_of(m);
       const double std = std::sqrt(var + kStdEpsilon);
       const double outer = a == Aggregator::kVar ? 1.0 : 0.5 / std;
-      for (size_t k = 0; k < n; ++k) derivative[k] = outer * 2.0 / count * (m[k] - mean_of(m));
+      for (size_t k = 0; k < n; ++k) derivative[k] = outer * 2.0 / count * (m[k] - mean);
       return a == Aggregator::kVar ? var : std;
     }
   }

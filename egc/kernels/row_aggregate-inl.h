@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "egc/kernels/fused_aggregate.h"
 #include "egc/kernels/row_walk-inl.h"
@@ -19,30 +20,78 @@ namespace egc::kernels::HWY_NAMESPACE {
 
 // To: RowScratch or DirectOut.
 template <class T, class To>
-using WalkRow = int64_t (*)(const Row<T>& row, size_t columns, const To& to);
+using WalkRow = Walked (*)(const Row<T>& row, size_t columns, const To& to);
 
 template <Kinds kKinds, bool kWeighted, class T, class To>
-int64_t walk_row(const Row<T>& row, size_t columns, const To& to) {
-  int64_t count = 0;
+Walked walk_row(const Row<T>& row, size_t columns, const To& to) {
+  Walked walked;
   constexpr bool kWide = std::is_same_v<To, DirectOut<T>>;
   for_each_block<T, most_vectors<kKinds, kWeighted, T, kWide>()>(
       columns, [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-        count = walk_block<kKinds, kWeighted, vectors()>(
+        const Walked block = walk_block<kKinds, kWeighted, vectors()>(
             d, row, begin, last,
             [&](const auto& acc, auto tag, const size_t* at, int64_t n)
                 HWY_ATTR { acc.store(tag, at, n, to); });
+        walked = {block.count, walked.finite && block.finite};
       });
-  return count;
+  return walked;
 }
 
 // A row without neighbours: zeros, and no winner.
 template <class T>
 void clear_row(const RowScratch<T>& row, size_t columns) {
   for (size_t c = 0; c < columns; ++c) {
-    row.sum[c] = row.sym[c] = row.max[c] = row.min[c] = row.mean[c] = row.var[c] = T{0};
+    row.sum[c] = row.sym[c] = row.max[c] = row.min[c] = row.mean[c] = row.mean_rest[c] =
+        row.var[c] = T{0};
     row.std[c] = static_cast<T>(std::sqrt(kStdEpsilon));
     row.max_winner.source[c] = row.min_winner.source[c] = -1;
     row.max_winner.weight[c] = row.min_winner.weight[c] = T{0};
+  }
+}
+
+// A row with messages that are not finite, again where a sum shows it: a NaN is the greatest and
+// the least, the first of several wins, and a sum of moments is the sum of the messages.
+template <class T>
+void repair_row(const Row<T>& row, size_t columns, const Kinds& kinds, const RowScratch<T>& to) {
+  struct Extremum {
+    T value = T{0};
+    int32_t source = -1;
+    T weight = T{0};
+    void take(T m, int32_t j, T w, bool better) {
+      if (source >= 0 && (std::isnan(value) || !(better || std::isnan(m)))) return;
+      *this = {m, j, w};
+    }
+    void store(T* values, const WinnerRow<T>& winner, size_t c, bool winners) const {
+      values[c] = value;
+      if (winners) winner.source[c] = source, winner.weight[c] = weight;
+    }
+  };
+  const T* shows = kinds.sums == Kinds::kNone ? to.sym : to.sum;
+  for (size_t c = 0; c < columns; ++c) {
+    if (std::isfinite(shows[c])) continue;
+    T sum = T{0};
+    int64_t count = 0;
+    Extremum max;
+    Extremum min;
+    const auto take = [&](int32_t j, T w) {
+      const T m = w * row.x[j * row.stride + static_cast<int64_t>(c)];
+      sum += m;
+      ++count;
+      max.take(m, j, w, m > max.value);
+      min.take(m, j, w, m < min.value);
+    };
+    if (row.loop_first) take(row.self, T{1});
+    for (int64_t e = 0; e < row.edges; ++e)
+      if (!(row.skip_loops && row.source[e] == row.self))
+        take(row.source[e], row.weight == nullptr ? T{1} : static_cast<T>(row.weight[e]));
+    if (kinds.max) max.store(to.max, to.max_winner, c, kinds.winners);
+    if (kinds.min) min.store(to.min, to.min_winner, c, kinds.winners);
+    if (kinds.sums == Kinds::kMoments && !std::isfinite(sum)) {
+      to.sum[c] = sum;
+      to.mean[c] = sum / static_cast<T>(count);
+      to.mean_rest[c] = T{0};
+      to.var[c] = to.std[c] = std::numeric_limits<T>::quiet_NaN();
+    }
   }
 }
 
@@ -64,7 +113,8 @@ inline bool has_sym_loop(const FusedShape& shape) {
 template <bool kWinners, bool kMoments = true, class F>
 void with_kinds(Kinds kinds, F&& f) {
   const auto with = [&]<Kinds::Sums kSums, bool kSym, bool kMax, bool kMin>() {
-    f.template operator()<Kinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
+    if constexpr (kSums != Kinds::kNone || kSym)  // as Kinds::of has it
+      f.template operator()<Kinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
   };
   const auto with_min = [&]<Kinds::Sums kSums, bool kSym, bool kMax>() {
     kinds.min ? with.template operator()<kSums, kSym, kMax, true>()
@@ -133,8 +183,8 @@ class RowAggregator {
   RowAggregator(const FusedShape& shape, const FusedInput<T>& input, const RowScratch<T>& scratch)
       : in_(input),
         buf_(scratch),
-        walk_(choose_walk<kWinners, T, RowScratch<T>>(Kinds::of(shape.aggregators, kWinners),
-                                                      input.graph.weights != nullptr)),
+        kinds_(Kinds::of(shape.aggregators, kWinners)),
+        walk_(choose_walk<kWinners, T, RowScratch<T>>(kinds_, input.graph.weights != nullptr)),
         columns_(static_cast<size_t>(shape.bases * input.bases.width)),
         sym_loop_(has_sym_loop(shape)),
         num_edges_(input.graph.num_edges()),
@@ -143,10 +193,11 @@ class RowAggregator {
   // Fills the scratch rows; returns the number of neighbours, an added loop included.
   int64_t aggregate(int64_t i) {
     point_at(row_, in_.graph, i, num_edges_);
-    const int64_t count = walk_(row_, columns_, buf_);
-    if (count == 0) clear_row(buf_, columns_);
+    const Walked walked = walk_(row_, columns_, buf_);
+    if (walked.count == 0) clear_row(buf_, columns_);
+    if (!walked.finite) repair_row(row_, columns_, kinds_, buf_);
     if (sym_loop_) add_sym_loop(buf_, row_.x + i * row_.stride, in_.source_scale[i], columns_);
-    return count;
+    return walked.count;
   }
 
   // That number alone, without looking at the neighbours' rows.
@@ -160,6 +211,7 @@ class RowAggregator {
  private:
   const FusedInput<T>& in_;
   const RowScratch<T>& buf_;
+  const Kinds kinds_;
   const WalkRow<T, RowScratch<T>> walk_;
   const size_t columns_;
   const bool sym_loop_;

@@ -31,6 +31,8 @@ struct Kinds {
     k.sym = a.has(Aggregator::kSymnorm);
     k.max = a.has(Aggregator::kMax);
     k.min = a.has(Aggregator::kMin);
+    // A sum shows that there was a NaN, which the instructions for max and min lose.
+    if ((k.max || k.min) && !k.sym && k.sums == kNone) k.sums = kSum;
     k.winners = winners && (k.max || k.min);
     return k;
   }
@@ -77,13 +79,14 @@ struct RowScratch {
   T* max = nullptr;
   T* min = nullptr;
   T* mean = nullptr;
+  T* mean_rest = nullptr;  // what rounding took from the mean
   T* var = nullptr;
   T* std = nullptr;
   WinnerRow<T> max_winner;
   WinnerRow<T> min_winner;
   T* rest = nullptr;  // what the caller may use further on
 
-  static constexpr int kRows = 11;
+  static constexpr int kRows = 12;
   // Whole cache lines, and one vector may be read past the end.
   static int64_t padded(int64_t columns) { return (columns + 15) / 16 * 16 + 16; }
   static int64_t size(int64_t columns) { return kRows * padded(columns); }
@@ -91,8 +94,8 @@ struct RowScratch {
   RowScratch() = default;
   RowScratch(T* block, int64_t columns) {
     const int64_t step = padded(columns);
-    for (T** row :
-         {&sum, &sym, &max, &min, &mean, &var, &std, &max_winner.weight, &min_winner.weight}) {
+    for (T** row : {&sum, &sym, &max, &min, &mean, &mean_rest, &var, &std, &max_winner.weight,
+                    &min_winner.weight}) {
       *row = block;
       block += step;
     }

@@ -39,8 +39,26 @@ struct Row {
 // How many edges ahead a row is asked for: about what is in flight while a line travels from
 // memory.
 constexpr int64_t kAhead = 8;
+// The most messages that are added up one after the other; further ones begin a sum of their own. A
+// sum of a million equal values would be a per cent off in float32: each is rounded to the spacing
+// of the sum.
+constexpr int64_t kLongestChunk = 1024;
+// The first chunk of moments: about the first message, so an outlier there costs log2 of this in
+// bits.
+constexpr int64_t kFirstMoments = 64;
 // How many rows ahead what belongs to a row (its weights, its gradient) is asked for.
 constexpr int64_t kRowsAhead = 2;
+
+// Whether messages that are not finite need a second look. Every walk with max or min keeps a sum
+// to notice them (Kinds::of).
+template <Kinds kKinds>
+inline constexpr bool kNeedsRepair = kKinds.max || kKinds.min || kKinds.sums == Kinds::kMoments;
+
+// What a walk found.
+struct Walked {
+  int64_t count = 0;   // neighbours taken
+  bool finite = true;  // false: the row is to be repaired
+};
 
 // The accumulators of kVectors vectors of columns.
 template <Kinds kKinds, bool kWeighted, int kVectors, class D>
@@ -62,6 +80,11 @@ struct Accumulators {
   [[no_unique_address]] If<kMoments, V[kVectors]> squares;
   [[no_unique_address]] If<kMoments, V[kVectors]> origin;
   [[no_unique_address]] If<kKinds.sym, V[kVectors]> sym;
+  // Of the chunks before this one.
+  int64_t folded = 0;  // their messages
+  [[no_unique_address]] If<kSum || kMoments, V[kVectors]> folded_sum;
+  [[no_unique_address]] If<kMoments, V[kVectors]> folded_squares;
+  [[no_unique_address]] If<kKinds.sym, V[kVectors]> folded_sym;
   [[no_unique_address]] If<kKinds.max, V[kVectors]> max;
   [[no_unique_address]] If<kKinds.min, V[kVectors]> min;
   [[no_unique_address]] If<kKinds.max && kKinds.winners, hn::Vec<DI>[kVectors]> max_source;
@@ -81,7 +104,7 @@ struct Accumulators {
       if constexpr (kWeighted) m = hn::Mul(raw, hn::Set(d, weight));
       if constexpr (kSum) sum[v] = kFirst ? m : hn::Add(sum[v], m);
       if constexpr (kMoments) {
-        // About the first message, which is near the data: no cancellation.
+        // About a value that is near the data (fold moves it), so nothing cancels.
         if constexpr (kFirst) {
           origin[v] = m;
           sum[v] = squares[v] = hn::Zero(d);
@@ -130,16 +153,88 @@ struct Accumulators {
     }
   }
 
+  // Ends a chunk after `count` messages in all. Moments go on about the mean so far. A chunk is at
+  // most as long as all before it, so however far it lies from them, the distance is part of the
+  // variance too, and what cancels here is at most half of it.
+  HWY_INLINE void fold(D d, int64_t count) {
+    const bool first = folded == 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (kSum || kMoments) {
+        const V all = first ? sum[v] : hn::Add(folded_sum[v], sum[v]);
+        folded_sum[v] = all;
+        if constexpr (kMoments) {
+          const V n = hn::Set(d, static_cast<T>(count));
+          const V offset = hn::Div(all, n);
+          const MeanParts mean = mean_parts(origin[v], offset);
+          const V about_origin = first ? squares[v] : hn::Add(folded_squares[v], squares[v]);
+          folded_squares[v] = not_below_zero(d, hn::NegMulAdd(all, offset, about_origin));
+          folded_sum[v] = hn::Mul(n, mean.rest);
+          origin[v] = mean.rounded;
+          squares[v] = hn::Zero(d);
+        }
+        sum[v] = hn::Zero(d);
+      }
+      if constexpr (kKinds.sym) {
+        folded_sym[v] = first ? sym[v] : hn::Add(folded_sym[v], sym[v]);
+        sym[v] = hn::Zero(d);
+      }
+    }
+    folded = count;
+  }
+
+  // Takes the chunks before into the last one.
+  HWY_INLINE void finish() {
+    if (folded == 0) return;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (kSum || kMoments) sum[v] = hn::Add(folded_sum[v], sum[v]);
+      if constexpr (kMoments) squares[v] = hn::Add(folded_squares[v], squares[v]);
+      if constexpr (kKinds.sym) sym[v] = hn::Add(folded_sym[v], sym[v]);
+    }
+  }
+
+  // False where a message may have been NaN or infinite. Max and Min lose a NaN, moments about an
+  // infinite origin the infinity: rows with such messages are repaired (repair_row).
+  HWY_INLINE bool is_finite(D d) const {
+    if constexpr (!kNeedsRepair<kKinds>) return true;
+    const V zero = hn::Zero(d);
+    V all = zero;  // NaN where a sum is not finite
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (kMoments) all = hn::MulAdd(origin[v], zero, all);
+      if constexpr (kSum || kMoments)
+        all = hn::MulAdd(sum[v], zero, all);
+      else if constexpr (kKinds.sym)
+        all = hn::MulAdd(sym[v], zero, all);
+    }
+    return hn::AllTrue(d, hn::Eq(all, all));
+  }
+
+  // The mean and what rounding took from it.
+  struct MeanParts {
+    V rounded, rest;
+  };
+  static HWY_INLINE MeanParts mean_parts(V origin, V offset) {
+    const V rounded = hn::Add(origin, offset);
+    const V added = hn::Sub(rounded, origin);  // exact with either order of magnitudes
+    return {rounded, hn::Add(hn::Sub(origin, hn::Sub(rounded, added)), hn::Sub(offset, added))};
+  }
+
+  static HWY_INLINE V not_below_zero(D d, V v) {  // NaN stays NaN
+    return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+  }
+
   // sum, mean, var and std from the moments about the origin.
   struct Moments {
-    V sum, mean, var, std;
+    V sum, offset, var, std;  // the mean is origin + offset
   };
   HWY_INLINE Moments moments(D d, int v, int64_t count) const {
     const T n = static_cast<T>(count);
     const V inverse = hn::Set(d, T{1} / n);
     const V offset = hn::Mul(sum[v], inverse);
-    const V var = hn::Max(hn::NegMulAdd(offset, offset, hn::Mul(squares[v], inverse)), hn::Zero(d));
-    return {hn::MulAdd(hn::Set(d, n), origin[v], sum[v]), hn::Add(origin[v], offset), var,
+    const V var = not_below_zero(d, hn::NegMulAdd(offset, offset, hn::Mul(squares[v], inverse)));
+    return {hn::MulAdd(hn::Set(d, n), origin[v], sum[v]), offset, var,
             hn::Sqrt(hn::Add(var, hn::Set(d, static_cast<T>(kStdEpsilon))))};
   }
 
@@ -178,7 +273,9 @@ struct Accumulators {
       if constexpr (kMoments) {
         const Moments m = moments(d, v, count);
         hn::StoreU(m.sum, d, to.sum + c);
-        hn::StoreU(m.mean, d, to.mean + c);
+        const MeanParts mean = mean_parts(origin[v], m.offset);
+        hn::StoreU(mean.rounded, d, to.mean + c);
+        hn::StoreU(mean.rest, d, to.mean_rest + c);
         hn::StoreU(m.var, d, to.var + c);
         hn::StoreU(m.std, d, to.std + c);
       }
@@ -227,11 +324,11 @@ HWY_INLINE void merge(D d, const Accumulators<kKinds, false, kVectors, D>& acc, 
       __builtin_prefetch(next + c);                                   \
   }
 
-// Walks the row for one block of columns; returns the number of neighbours taken. With none taken
-// nothing is stored. kPrefetch: whether the row may ask for that.
+// Walks the row for one block of columns; with no neighbours nothing is stored. kPrefetch: whether
+// the row may ask for that.
 template <Kinds kKinds, bool kWeighted, int kVectors, bool kPrefetch = true, class D, class F>
-HWY_INLINE int64_t walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, size_t last,
-                              F&& store) {
+HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, size_t last,
+                             F&& store) {
   using T = hn::TFromD<D>;
   size_t at[kVectors];
   for (int v = 0; v + 1 < kVectors; ++v) at[v] = begin + v * kLanes<D>;
@@ -259,7 +356,7 @@ HWY_INLINE int64_t walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, 
     count = 1;
   } else {
     while (e < row.edges && row.skip_loops && row.source[e] == row.self) ++e;
-    if (e == row.edges) return 0;
+    if (e == row.edges) return {};
     const int32_t j = row.source[e];
     EGC_PREFETCH_AHEAD(e)
     acc.template take<true>(d, row.x + j * row.stride, at, j, weight_of(e),
@@ -267,16 +364,25 @@ HWY_INLINE int64_t walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, 
     count = 1;
     ++e;
   }
-  for (; e < row.edges; ++e) {
-    const int32_t j = row.source[e];
-    EGC_PREFETCH_AHEAD(e)
-    if (row.skip_loops && j == row.self) continue;
-    acc.template take<false>(d, row.x + j * row.stride, at, j, weight_of(e),
-                             scale_of(j, weight_of(e)));
-    ++count;
+  constexpr bool kMoments = kKinds.sums == Kinds::kMoments;
+  int64_t chunk = kMoments ? kFirstMoments : kLongestChunk;
+  while (e < row.edges) {
+    const int64_t end = HWY_MIN(row.edges, e + chunk);
+    for (; e < end; ++e) {
+      const int32_t j = row.source[e];
+      EGC_PREFETCH_AHEAD(e)
+      if (row.skip_loops && j == row.self) continue;
+      acc.template take<false>(d, row.x + j * row.stride, at, j, weight_of(e),
+                               scale_of(j, weight_of(e)));
+      ++count;
+    }
+    if (e == row.edges) break;
+    acc.fold(d, count);
+    if constexpr (kMoments) chunk = HWY_MIN(count, kLongestChunk);
   }
+  acc.finish();
   store(acc, d, at, count);
-  return count;
+  return {count, acc.is_finite(d)};
 }
 
 // The instruction sets that get every variant; on the others compile time counts more.
@@ -308,9 +414,11 @@ HWY_INLINE int64_t walk_partial_row(const Row<T>& row, const PartialRow<T>& to) 
   int64_t count = 0;
   for (size_t c = 0; c < kBlockedColumns; c += kVectors * kLanes<D>)
     count = walk_block<kKinds, false, kVectors, false>(
-        D(), row, c, c + (kVectors - 1) * kLanes<D>,
-        [&](const auto& acc, auto d, const size_t*, int64_t)
-            HWY_ATTR { to.first ? merge<true>(d, acc, c, to) : merge<false>(d, acc, c, to); });
+                D(), row, c, c + (kVectors - 1) * kLanes<D>,
+                [&](const auto& acc, auto d, const size_t*, int64_t) HWY_ATTR {
+                  to.first ? merge<true>(d, acc, c, to) : merge<false>(d, acc, c, to);
+                })
+                .count;
   return count;
 }
 

@@ -133,7 +133,7 @@ at::Tensor run(const Csr& graph, const AttentionShape& shape, const Inputs& in,
                const EpilogueTensors& epilogue) {
   const at::Tensor bias = any_bias.defined() ? any_bias.contiguous() : any_bias;
   const bool is_v2 = in.query.defined();
-  const auto node = make_node<AttentionBackward>(differentiable, [&](AttentionBackward& n) {
+  const auto node = make_node<AttentionBackward>("attention", differentiable, [&](AttentionBackward& n) {
     n.graph = graph;
     n.shape = shape;
     n.is_v2 = is_v2;

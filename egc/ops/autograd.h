@@ -11,11 +11,16 @@
 
 namespace egc::ops {
 
-// Links `outputs` to a node that computes their gradients with respect to `inputs`; a null result
-// means that nothing needs a gradient. `fill` saves what the backward pass will need.
+// A node that computes the gradients of an operation's output with respect to `inputs`; a null
+// result means that nothing needs a gradient. `fill` saves what the backward pass will need.
 template <class NodeType, class Fill>
-std::shared_ptr<NodeType> make_node(const torch::autograd::variable_list& inputs, Fill&& fill) {
+std::shared_ptr<NodeType> make_node(const char* operation,
+                                    const torch::autograd::variable_list& inputs, Fill&& fill) {
   namespace ag = torch::autograd;
+  // The output would have no tangent, without a word.
+  for (const at::Tensor& input : inputs)
+    check(!input.defined() || !input._fw_grad(/*level=*/0).defined(),
+          "{}: forward-mode differentiation is not supported", operation);
   if (!at::GradMode::is_enabled()) return nullptr;
   bool any = false;
   for (const at::Tensor& input : inputs) any |= input.defined() && input.requires_grad();

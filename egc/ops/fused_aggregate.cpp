@@ -113,7 +113,7 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
     x = halo->rows();
   }
   const auto node =
-      make_node<FusedAggregateBackward>({bases, weights, bias}, [&](FusedAggregateBackward& n) {
+      make_node<FusedAggregateBackward>("fused_aggregate", {bases, weights, bias}, [&](FusedAggregateBackward& n) {
         n.graph = graph;
         n.shape = shape;
         n.layout = layout;

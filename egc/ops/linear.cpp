@@ -110,7 +110,7 @@ at::Tensor linear_sum(const std::vector<at::Tensor>& inputs, const std::vector<a
   ag::variable_list differentiable = inputs;
   differentiable.insert(differentiable.end(), weights.begin(), weights.end());
   differentiable.push_back(bias);
-  const auto node = make_node<LinearSumBackward>(differentiable, [&](LinearSumBackward& n) {
+  const auto node = make_node<LinearSumBackward>("linear_sum", differentiable, [&](LinearSumBackward& n) {
     for (const at::Tensor& t : x) n.inputs.emplace_back(t, false);
     for (const at::Tensor& t : weights) n.weights.emplace_back(t, false);
     n.terms = terms;

@@ -139,7 +139,7 @@ std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Ten
     blocked_gemm(rows, terms);
   }
   const auto node =
-      make_node<LinearPairBackward>({x, theta, phi, phi_bias}, [&](LinearPairBackward& n) {
+      make_node<LinearPairBackward>("linear_pair", {x, theta, phi, phi_bias}, [&](LinearPairBackward& n) {
         n.x = ag::SavedVariable(input, false);
         n.theta = ag::SavedVariable(theta_rows, false);
         n.phi = ag::SavedVariable(phi, false);

@@ -108,7 +108,7 @@ at::Tensor run(const at::Tensor& x, const Saved& saved, const at::Tensor& weight
     });
   }
   const auto node =
-      make_node<NormActBackward>({x, weight, bias, residual}, [&](NormActBackward& n) {
+      make_node<NormActBackward>("norm_act", {x, weight, bias, residual}, [&](NormActBackward& n) {
         n.x = ag::SavedVariable(input, false);
         n.saved = saved;
       });

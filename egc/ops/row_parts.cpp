@@ -101,7 +101,7 @@ struct ShiftAggregatesBackward : public ag::Node {
         std::copy_n(g, 3 * columns, to);
         for (int64_t c = 0; c < columns; ++c) {
           to_p[c] = s[i] * (g[c] + g[columns + c] + g[2 * columns + c]);
-          to[3 * columns + c] = deviation[c] > 0 ? g[3 * columns + c] / (2 * deviation[c]) : T{0};
+          to[3 * columns + c] = deviation[c] == 0 ? T{0} : g[3 * columns + c] / (2 * deviation[c]);
         }
       });
     });
@@ -141,8 +141,7 @@ at::Tensor add_scaled_rows(const at::Tensor& a, const at::Tensor& x, const at::T
       });
     });
   }
-  const auto node = make_node<AddScaledRowsBackward>(
-      {a, x}, [&](AddScaledRowsBackward& n) { n.scale = s.detach(); });
+  const auto node = make_node<AddScaledRowsBackward>("add_scaled_rows", {a, x}, [&](AddScaledRowsBackward& n) { n.scale = s.detach(); });
   if (node) ag::set_history(out, node);
   return out;
 }
@@ -170,7 +169,7 @@ at::Tensor sum_scaled_parts(const at::Tensor& x, const at::Tensor& s, int64_t to
       });
     });
   }
-  const auto node = make_node<SumScaledPartsBackward>({x}, [&](SumScaledPartsBackward& n) {
+  const auto node = make_node<SumScaledPartsBackward>("sum_scaled_parts", {x}, [&](SumScaledPartsBackward& n) {
     n.scale = s.detach();
     n.towers = towers;
   });
@@ -202,13 +201,12 @@ at::Tensor shift_aggregates(const at::Tensor& aggregates, const at::Tensor& p, c
         for (int64_t k = 0; k < 3; ++k)
           for (int64_t c = 0; c < columns; ++c)
             to[k * columns + c] = from[k * columns + c] + factor * by[c];
-        for (int64_t c = 3 * columns; c < 4 * columns; ++c)
-          to[c] = from[c] > static_cast<T>(least_variance) ? std::sqrt(from[c]) : T{0};
+        for (int64_t c = 3 * columns; c < 4 * columns; ++c)  // NaN passes, as in torch
+          to[c] = from[c] <= static_cast<T>(least_variance) ? T{0} : std::sqrt(from[c]);
       });
     });
   }
-  const auto node = make_node<ShiftAggregatesBackward>(
-      {aggregates, p}, [&](ShiftAggregatesBackward& n) { n.scale = s.detach(); });
+  const auto node = make_node<ShiftAggregatesBackward>("shift_aggregates", {aggregates, p}, [&](ShiftAggregatesBackward& n) { n.scale = s.detach(); });
   if (node) {
     ag::set_history(out, node);
     node->out = ag::SavedVariable(out, true);

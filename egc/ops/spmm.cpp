@@ -40,7 +40,7 @@ at::Tensor spmm(const Csr& graph, const at::Tensor& x) {
         "spmm: x must be a float32 or float64 CPU tensor [{}, columns], got [{}] {}",
         graph.num_sources(), fmt::join(x.sizes(), ", "), c10::toString(x.scalar_type()));
   at::Tensor out = multiply(graph, x);
-  const auto node = make_node<SpmmBackward>({x}, [&](SpmmBackward& n) { n.graph = graph; });
+  const auto node = make_node<SpmmBackward>("spmm", {x}, [&](SpmmBackward& n) { n.graph = graph; });
   if (node) ag::set_history(out, node);
   return out;
 }
