@@ -1,4 +1,7 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,7 +30,78 @@ std::string published_config(const std::string& dataset, const std::string& mode
   return file ? file->string() : "";
 }
 
-std::string free_directory(const TrainFlags& flags) {
+namespace {
+
+// The runs that are in a directory, none where it is no run.
+std::vector<fs::path> runs_below(const fs::path& dir) {
+  std::error_code ignored;
+  if (fs::exists(dir / "config.json", ignored)) return {dir};
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::directory_iterator(dir, ignored))
+    if (entry.path().filename().string().starts_with("seed-") &&
+        fs::exists(entry.path() / "config.json", ignored))
+      out.push_back(entry.path());
+  return out;
+}
+
+// Whether a new run may stand there: nothing is there, or runs that failed before their first
+// checkpoint, or the person wants what is there replaced.
+bool may_begin(const fs::path& dir, bool overwrite) {
+  std::error_code ignored;
+  if (!fs::exists(dir, ignored)) return true;
+  const auto has_results = [&](const fs::path& run) {
+    return fs::exists(run / "last.ckpt", ignored) || fs::exists(run / "best.safetensors", ignored);
+  };
+  const std::vector<fs::path> runs = runs_below(dir);
+  return !runs.empty() && (overwrite || std::none_of(runs.begin(), runs.end(), has_results));
+}
+
+bool is_locked(const fs::path& run) {
+  const int file = ::open((run / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool locked = flock(file, LOCK_EX | LOCK_NB) != 0;
+  close(file);
+  return locked;
+}
+
+// Moves what is replaced aside while the new run is made, and back where that fails.
+class Replaced {
+ public:
+  Replaced(const fs::path& dir, bool overwrite) : dir_(dir) {
+    std::error_code ignored;
+    if (!fs::exists(dir, ignored) || !may_begin(dir, overwrite)) return;
+    for (const fs::path& run : runs_below(dir))
+      check(!is_locked(run), "{}: another process is training in this directory", run.string());
+    fs::path whole = fs::absolute(dir, ignored).lexically_normal();
+    if (!whole.has_filename()) whole = whole.parent_path();
+    aside_ = whole.string() + fmt::format(".replaced.{}", getpid());
+    std::error_code error;
+    fs::rename(dir, aside_, error);
+    if (error)
+      fail(ErrorKind::kSystem, "{}: cannot be replaced: {}", dir.string(), error.message());
+  }
+  ~Replaced() {
+    if (aside_.empty()) return;
+    std::error_code ignored;
+    if (!done_) fs::remove_all(dir_, ignored);
+    if (done_)
+      fs::remove_all(aside_, ignored);
+    else
+      fs::rename(aside_, dir_, ignored);
+  }
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+  void done() { done_ = true; }
+
+ private:
+  fs::path dir_;
+  fs::path aside_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::string free_directory(const TrainFlags& flags, bool overwrite) {
   fs::path path(flags.dataset);
   if (!path.has_filename()) path = path.parent_path();
   const std::string name = path.filename().string();
@@ -35,7 +109,7 @@ std::string free_directory(const TrainFlags& flags) {
       flags.model.empty() ? fs::path(flags.config).stem().string() : flags.model;
   const std::string base = fmt::format("runs/{}-{}", name.empty() ? "dataset" : name, model);
   std::string out = base;
-  for (int k = 2; fs::exists(out); ++k) out = fmt::format("{}-{}", base, k);
+  for (int k = 2; !may_begin(out, overwrite); ++k) out = fmt::format("{}-{}", base, k);
   return out;
 }
 
@@ -70,8 +144,10 @@ std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& 
   }
   if (const auto path = dataset_directory(flags.dataset, common); path && fs::exists(flags.dataset))
     flags.dataset = fs::absolute(*path).lexically_normal().string();
+  Replaced replaced(dir, o.overwrite);
   if (o.seeds == 1) {
     torch_module().create_runs(dataset, flags, {{dir, common.seed}});
+    replaced.done();
     return {dir};
   }
   // All of them or none: a set with some missing would look complete.
@@ -86,6 +162,7 @@ std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& 
     }
     torch_module().create_runs(dataset, flags, create);
   });
+  replaced.done();
   return runs;
 }
 

@@ -10,6 +10,7 @@ namespace egc::cli {
 struct CommonOptions {
   int threads = 0;  // 0: the cores that this process may use
   uint64_t seed = 0;
+  bool seed_given = false;
   bool quiet = false;
   bool json = false;     // JSON lines on stdout, nothing else
   std::string data_dir;  // where datasets are kept

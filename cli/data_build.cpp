@@ -48,20 +48,64 @@ struct Target {
   }
 };
 
+using Json = nlohmann::ordered_json;
+
+// more: keys of one kind of builder.
 void report(const data::Dataset& d, const Target& target, const CommonOptions& common,
-            int64_t skipped = 0) {
-  if (common.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"name", d.info.name},
-                                              {"task", tasks().name_of(d.info.task)},
-                                              {"graphs", d.num_graphs()},
-                                              {"nodes", d.num_nodes()},
-                                              {"edges", d.num_edges()},
-                                              {"skipped", skipped},
-                                              {"path", target.out}}
-                           .dump());
-  else
+            int64_t skipped = 0, const Json& more = Json::object()) {
+  if (!common.json) {
     fmt::print("{}: {} graphs, {} nodes, {} edges, task {}\n", target.out, d.num_graphs(),
                d.num_nodes(), d.num_edges(), tasks().name_of(d.info.task));
+    return;
+  }
+  Json line = {{"name", d.info.name},       {"task", tasks().name_of(d.info.task)},
+               {"graphs", d.num_graphs()},  {"nodes", d.num_nodes()},
+               {"edges", d.num_edges()},    {"skipped", skipped},
+               {"path", target.out}};
+  line.update(more);
+  fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
+  for (const std::string& notice : built.notices) log_warning("{}", notice);
+  const auto& columns = built.dataset.info.columns;
+  for (size_t k = 0; k < columns.size(); ++k)
+    if (built.gaps[k].missing > 0)
+      log_warning("column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
+                  columns[k].is_text
+                      ? "they are no value of the column"
+                      : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
+  if (built.missing_labels > 0)
+    log_warning("column \"{}\": {} labels are missing; nothing is learned from these items", label,
+                built.missing_labels);
+}
+
+// What became of each column.
+void print_plan(const data::CsvDataset& built) {
+  if (!built.plan.empty()) fmt::print("column                kind      missing  categories\n");
+  for (const data::ColumnPlan& c : built.plan)
+    fmt::print("{:<20}  {:<8}  {:>7}  {:>10}{}\n", c.name, data::column_kinds().name_of(c.kind),
+               c.missing + std::ssize(c.odd_rows),
+               c.kind == data::ColumnKind::kCategory ? std::to_string(c.categories) : "-",
+               c.reason.empty() ? "" : "  " + c.reason);
+  const data::Split& split = built.dataset.splits.at(0);
+  fmt::print("split {}: {} train, {} valid, {} test\n",
+             built.split_column.empty() ? "at random"
+                                        : fmt::format("by column \"{}\"", built.split_column),
+             split.train.size(), split.valid.size(), split.test.size());
+}
+
+Json plan_as_json(const data::CsvDataset& built) {
+  Json columns = Json::array();
+  for (const data::ColumnPlan& c : built.plan) {
+    Json column = {{"name", c.name},
+                   {"kind", data::column_kinds().name_of(c.kind)},
+                   {"missing", c.missing + std::ssize(c.odd_rows)}};
+    if (c.kind == data::ColumnKind::kCategory) column["categories"] = c.categories;
+    if (!c.reason.empty()) column["reason"] = c.reason;
+    columns.push_back(std::move(column));
+  }
+  return {{"columns", columns}, {"split_column", built.split_column}};
 }
 
 void add_csv(CLI::App& build, const CommonOptions& common) {
@@ -69,6 +113,7 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
     data::CsvOptions csv;
     std::string text = "onehot";
     std::string task;
+    std::vector<std::string> columns;
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = build.add_subcommand("csv", "From tables of nodes and edges with column names");
@@ -81,7 +126,12 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
   c->add_option("--graph-id", o->csv.graph_id,
                 "Column that tells a node's graph (default: one graph)");
   c->add_option("--graphs", o->csv.graphs, "Table of graphs with --graph-id and --label");
-  c->add_option("--ignore", o->csv.ignore, "Columns that are no features")->delimiter(',');
+  c->add_option("--ignore", o->csv.ignore, "Columns that are not features")->delimiter(',');
+  c->add_option("--column", o->columns,
+                "What a column is, for instance --column zip=category: number, category or ignore "
+                "(default: as its values tell)");
+  c->add_option("--split-column", o->csv.split,
+                "Column with train, valid or test for each row (default: split, if there is one)");
   c->add_option("--text", o->text, "Text columns: onehot or embed")->capture_default_str();
   c->add_option("--task", o->task, "Default: from the labels");
   c->add_flag("--undirected", o->csv.undirected, "Every edge counts in both directions");
@@ -96,19 +146,17 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
     o->csv.fractions = o->fractions();
     o->csv.seed = common.seed;
     o->csv.name = o->name();
+    for (const std::string& given : o->columns) {
+      const size_t at = given.rfind('=');
+      check(at != std::string::npos && at > 0,
+            "--column takes name=kind, for instance zip=category, got {}", given);
+      o->csv.columns[given.substr(0, at)] = data::column_kinds().at(given.substr(at + 1));
+    }
     const data::CsvDataset built = data::build_csv(o->csv);
-    const auto& columns = built.dataset.info.columns;
-    for (size_t k = 0; k < columns.size(); ++k)
-      if (built.gaps[k].missing > 0)
-        log_warning(
-            "column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
-            columns[k].is_text ? "they are no value of the column"
-                               : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
-    if (built.missing_labels > 0)
-      log_warning("column \"{}\": {} labels are missing; nothing is learned from these items",
-                  o->csv.label, built.missing_labels);
+    warn_of_columns(built, o->csv.label);
     write_dataset(built.dataset, o->out);
-    report(built.dataset, *o, common);
+    if (!common.json) print_plan(built);
+    report(built.dataset, *o, common, /*skipped=*/0, plan_as_json(built));
   });
 }
 

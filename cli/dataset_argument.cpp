@@ -30,6 +30,9 @@ std::optional<fs::path> dataset_directory(const std::string& name, const CommonO
     fail(ErrorKind::kData, "{} is not in {}; \"egc data fetch {}\" downloads it", name,
          common.data_dir, known->name);
   }
+  // What looks like a path is one.
+  if (const fs::path path(name); path.has_parent_path() || path.has_extension())
+    fail(ErrorKind::kData, "{}: file not found", name);
   std::vector<std::string> known;
   for (const auto& d : data::known_datasets()) known.emplace_back(d.name);
   for (const auto& g : data::generators()) known.emplace_back(g.name);

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/dataset_argument.h"
+#include "cli/model_argument.h"
 #include "cli/spell.h"
 #include "cli/torch_module.h"
 
@@ -13,14 +14,14 @@ namespace egc::cli {
 
 void add_eval(CLI::App& app, const CommonOptions& common) {
   struct Options {
-    std::string model;
+    ModelArgument model;
     std::string dataset;
     std::string part = "test";
     int64_t batch = 0;
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("eval", "Scores a trained model on a dataset");
-  c->add_option("model", o->model, "A run directory or a model file")->required();
+  add_model_argument(*c, o->model, /*may_be_several=*/true);
   c->add_option("dataset", o->dataset, "A known or generated dataset, or a directory")->required();
   c->add_option("--split", o->part, "train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}))
@@ -29,8 +30,9 @@ void add_eval(CLI::App& app, const CommonOptions& common) {
       ->check(CLI::Range(1, 1 << 20));
   c->footer("Example:\n  egc eval runs/zinc-egc-m zinc --split test");
   c->callback([o, &common] {
-    const data::Dataset d = load_dataset(o->dataset, common);
-    const EvalResult r = torch_module().evaluate(o->model, d, o->part, o->batch);
+    const std::vector<std::string> models = find_models(o->model, common);
+    const data::Dataset d = load_dataset(o->dataset, options_for_data(o->model, common));
+    const EvalResult r = torch_module().evaluate(models, d, o->part, o->batch);
     if (common.json)
       fmt::print("{}\n", nlohmann::ordered_json{{"metric", r.metric},
                                                 {"split", o->part},

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/dataset_argument.h"
+#include "cli/model_argument.h"
 #include "cli/torch_module.h"
 #include "egc/core/error.h"
 #include "egc/core/named_table.h"
@@ -75,12 +76,13 @@ void add_import(CLI::App& app, const CommonOptions& common) {
 
 void add_export(CLI::App& app, const CommonOptions& common) {
   struct Options : ExportOptions {
+    ModelArgument from;
     std::string form_name = "pyg";
     bool onnx = false;
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("export", "Writes a model for other implementations");
-  c->add_option("model", o->model, "A run directory or a model file")->required();
+  add_model_argument(*c, o->from, /*may_be_several=*/false);
   c->add_option("--out", o->out, "The file to write")->required();
   c->add_option("--to", o->form_name,
                 "pyg: a state dictionary (safetensors) whose layers have PyTorch Geometric's names "
@@ -97,6 +99,7 @@ void add_export(CLI::App& app, const CommonOptions& common) {
           "--onnx and --to {} are two forms; one at a time", o->form_name);
     o->form = o->onnx ? ExportForm::kOnnx : forms().at(o->form_name);
     check(!o->half || o->form == ExportForm::kModel, "--half goes with --to model only");
+    o->model = find_models(o->from, common).front();
     torch_module().export_model(*o);
     if (common.json)
       fmt::print(

@@ -8,6 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/dataset_argument.h"
+#include "cli/model_argument.h"
 #include "cli/model_input.h"
 #include "cli/torch_module.h"
 #include "egc/core/error.h"
@@ -18,12 +19,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct ExplainCommand : ExplainOptions {
+  ModelArgument from;
   ModelInputOptions input;
 };
 
 // A part of a dataset's split needs the dataset whole.
 NextChunk whole_dataset(const data::Dataset& dataset) {
-  auto chunk = std::make_shared<std::optional<PredictChunk>>(PredictChunk{dataset, false, {}});
+  auto chunk = std::make_shared<std::optional<PredictChunk>>(PredictChunk());
+  (*chunk)->dataset = dataset;
   return [chunk] { return std::exchange(*chunk, std::nullopt); };
 }
 
@@ -68,7 +71,7 @@ void add_explain(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<ExplainCommand>();
   CLI::App* c = app.add_subcommand(
       "explain", "Which aggregators, bases and heads of EGC carried the output of each node");
-  c->add_option("model", o->model, "A run directory or a model file")->required();
+  add_model_argument(*c, o->from, /*may_be_several=*/false);
   add_model_input(*c, o->input);
   c->add_option("--part", o->part, "Only this part of the dataset's split: train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}));
@@ -79,10 +82,12 @@ void add_explain(CLI::App& app, const CommonOptions& common) {
   c->footer("Example:\n  egc explain runs/zinc-egc-m zinc --part valid --out explained");
   c->callback([o, &common] {
     check_model_input(o->input, "explain");
+    o->model = find_models(o->from, common).front();
     check(o->part.empty() || o->input.csv.nodes.empty(), "--part is for datasets");
     const ExplainResult r = torch_module().explain(*o, [&](const data::DatasetInfo& info) {
-      return o->part.empty() ? open_model_input(o->input, common, info)
-                             : whole_dataset(load_dataset(o->input.input, common));
+      const CommonOptions of_data = options_for_data(o->from, common);
+      return o->part.empty() ? open_model_input(o->input, of_data, info)
+                             : whole_dataset(load_dataset(o->input.input, of_data));
     });
     common.json ? print_shares_json(r) : print_shares(r);
     if (!o->out.empty() && !common.json)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "cli/torch_module.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 // What implementations of EGC differ in.
 Json layer_facts(const std::string& model, const Json& config) {
   if (!model.starts_with("egc")) return Json::object();
-  return {{"self_loops", config.value("self_loops", "symnorm")},
+  return {{"self_loops", config.value("self_loops", "all")},
           {"weight_order", "head, aggregator, basis"},
           {"std", "sqrt(var + 1e-5)"}};
 }
@@ -33,7 +34,7 @@ void add_info(CLI::App& app, const CommonOptions& common) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("info", "Tells what a model, a run or a configuration is");
-  c->add_option("model", o->model, "A run directory, a model file or a configuration (.json)");
+  c->add_option("model", o->model, "A run, a model file, the name of a shipped model or a configuration (.json)");
   c->add_option("--config", o->config, "A configuration, whatever its name");
   c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info configs/zinc/egc-m.json");
   c->callback([o, &common] {
@@ -41,7 +42,8 @@ void add_info(CLI::App& app, const CommonOptions& common) {
           "egc info takes a model or --config, not both and not neither");
     const bool is_config = o->model.empty() || (o->model.ends_with(".json") &&
                                                 !std::filesystem::is_directory(o->model));
-    const std::string& path = o->model.empty() ? o->config : o->model;
+    const std::string path = is_config ? (o->model.empty() ? o->config : o->model)
+                                       : find_models(ModelArgument{.name = o->model}, common).front();
     const ModelFacts facts =
         is_config ? torch_module().config_facts(path) : torch_module().model_facts(path);
     const auto part = [&](const std::string& text) {

@@ -55,7 +55,8 @@ int run(int argc, char** argv) {
   CommonOptions common;
   app.add_option("--threads", common.threads, "Threads (default: the cores this process may use)")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
+  const CLI::Option* seed =
+      app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
   app.add_flag("--quiet", common.quiet, "Only warnings and errors on stderr");
   app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
   common.data_dir = default_data_dir();
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {
     wait_briefly(argv);
+    common.seed_given = seed->count() > 0;
     send_log_to_stderr(common.quiet);
     set_num_threads(common.threads > 0 ? common.threads : available_cores());
   });

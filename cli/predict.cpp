@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "cli/model_input.h"
 #include "cli/torch_module.h"
 
@@ -12,6 +13,7 @@ namespace egc::cli {
 namespace {
 
 struct PredictCommand : PredictOptions {
+  ModelArgument model;
   ModelInputOptions input;
   std::string format_name;
 };
@@ -21,7 +23,7 @@ struct PredictCommand : PredictOptions {
 void add_predict(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<PredictCommand>();
   CLI::App* c = app.add_subcommand("predict", "Predictions of a model for unseen graphs or nodes");
-  c->add_option("model", o->model, "A run directory or a model file")->required();
+  add_model_argument(*c, o->model, /*may_be_several=*/true);
   add_model_input(*c, o->input);
   c->add_option("--out", o->out, "The file to write (default: stdout)");
   c->add_option("--format", o->format_name,
@@ -33,11 +35,12 @@ void add_predict(CLI::App& app, const CommonOptions& common) {
   c->footer("Example:\n  egc predict runs/molhiv-egc-m new_molecules.csv --out scores.csv");
   c->callback([o, &common] {
     check_model_input(o->input, "predict");
+    o->models = find_models(o->model, common);
     const bool json = o->format_name.empty() ? common.json || o->out.ends_with(".jsonl")
                                              : o->format_name == "jsonl";
     o->format = json ? PredictFormat::kJsonLines : PredictFormat::kCsv;
     const int64_t rows = torch_module().predict(*o, [&](const data::DatasetInfo& info) {
-      return open_model_input(o->input, common, info);
+      return open_model_input(o->input, options_for_data(o->model, common), info);
     });
     if (o->out.empty()) return;
     if (common.json)

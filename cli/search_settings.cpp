@@ -1,6 +1,7 @@
 // egc search settings: hyperparameters of a space given as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -8,6 +9,7 @@
 #include "cli/stop_signal.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
+#include "egc/core/layer_options.h"
 #include "egc/core/text_file.h"
 #include "egc/report/html.h"
 #include "egc/search/space.h"
@@ -23,8 +25,30 @@ struct SettingsOptions : SearchOptions {
   int64_t count = 20;
 };
 
+// Options that the layer does not take would make trials that differ in nothing.
+void check_taken(const search::Space& space, const Json& base, const std::string& where) {
+  const std::vector<std::string> names = space.names();
+  if (std::find(names.begin(), names.end(), "model.model") != names.end()) return;
+  const std::string layer = base.at("model").value("model", "egc-s");
+  constexpr std::string_view kModel = "model.";
+  for (const std::string& name : names) {
+    if (!name.starts_with(kModel)) continue;
+    const std::string option = name.substr(kModel.size());
+    const auto& layers = layer_table();
+    if (std::none_of(layers.begin(), layers.end(),
+                     [&](const LayerTraits& t) { return t.takes(option); }))
+      continue;
+    try {
+      check_takes(layer, option, name);
+    } catch (const Error& e) {
+      fail(e.kind(), "{}: {}", where, e.what());
+    }
+  }
+}
+
 std::vector<Trial> make_trials(const SettingsOptions& o, const Json& base, uint64_t seed) {
   const auto space = search::Space::parse(read_text_file(o.space, ErrorKind::kUsage), o.space);
+  check_taken(space, base, o.space);
   std::vector<Json> points;
   if (o.method == "grid") points = space.grid();
   Rng rng(seed);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "egc/data/build_csv.h"
 #include "egc/data/dataset.h"
 #include "egc/graph/csr.h"
 
@@ -100,11 +101,14 @@ struct TrainFlags {
   std::optional<int64_t> parameters;  // instead of hidden: the width that gives so many
   std::vector<std::string> aggregators;
   std::optional<std::string> self_loops, activation;
+  std::optional<bool> norm, residual;
+  std::optional<std::string> encoder, readout;
   std::optional<double> dropout;
+  std::vector<std::string> dropout_at;
   std::optional<double> lr, wd, lr_factor, min_lr, clip, drop_edges, drop_nodes,
       aggregator_sparsity;
   std::optional<int64_t> batch, epochs, patience, lr_patience;
-  std::optional<std::string> watch, split;
+  std::optional<std::string> watch, split, standardize;
 };
 // An epoch of training; seconds.
 struct EpochBenchRow {
@@ -163,17 +167,21 @@ struct ModelFacts {
   std::string dataset_json;  // what it was trained on; may be empty
 };
 
-// Prediction reads datasets of some graphs at a time.
+// Prediction reads datasets of some graphs at a time. What the input says of each graph or node goes
+// along, so that predictions can be joined with it.
 struct PredictChunk {
   data::Dataset dataset;
+  std::vector<int64_t> numbers;  // of the graphs in the input; empty: one after the other
+  std::vector<std::string> ids;  // of the nodes, where the input has ids
   bool named = false;
-  std::vector<std::string> names;  // of the graphs or nodes, where they are named
+  std::vector<std::string> names;        // where they are named
+  std::vector<data::ExtraColumn> extra;  // further columns
 };
 using NextChunk = std::function<std::optional<PredictChunk>()>;
 using OpenInput = std::function<NextChunk(const data::DatasetInfo& trained_on)>;
 enum class PredictFormat { kCsv, kJsonLines };
 struct PredictOptions {
-  std::string model;
+  std::vector<std::string> models;  // several: the mean of their predictions
   std::string out;  // empty: stdout
   PredictFormat format = PredictFormat::kCsv;
   int64_t batch = 256;
@@ -235,8 +243,8 @@ struct TorchModule {
   // Begins or goes on, alone or with the others of its group.
   TrainOutcome (*train_run)(const std::string& directory, const LoadDataset& load,
                             const TrainOptions& options);
-  // model: a file or a run; part: train, valid or test.
-  EvalResult (*evaluate)(const std::string& model, const data::Dataset& dataset,
+  // models: files or runs, several for the mean of their predictions; part: train, valid or test.
+  EvalResult (*evaluate)(const std::vector<std::string>& models, const data::Dataset& dataset,
                          const std::string& part, int64_t batch);
   // The number of lines written.
   int64_t (*predict)(const PredictOptions& options, const OpenInput& open);

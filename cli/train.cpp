@@ -69,7 +69,7 @@ void train(const TrainCommand& o, const CommonOptions& common) {
         "egc train takes a dataset, or --resume with a run, not both and not neither");
   const auto* stop = watch_stop_signals();
   const std::string dir = !o.resume.empty() ? o.resume
-                          : o.out.empty()   ? free_directory(o.flags)
+                          : o.out.empty()   ? free_directory(o.flags, o.overwrite)
                                             : o.out;
   const GroupPlace place = torch_module().train_place();
   if (place.rank > 0) return follow(o, common, dir, stop);
@@ -93,6 +93,7 @@ void train(const TrainCommand& o, const CommonOptions& common) {
                  r.epochs, r.metric, spell_score(r.metric, r.valid), dir);
     return;
   }
+  if (runs.size() > 1) write_seeds_report(dir, runs, outcomes);
   summarise(outcomes, dir, common);
 }
 
@@ -108,6 +109,7 @@ void add_train(CLI::App& app, const CommonOptions& common) {
       "egc-s egc-m egc gcn gin sage gat gatv2 mpnn-sum mpnn-max pna mlp ga-mlp rgcn regc");
   c->add_option("--config", f.config, "A JSON file with everything; flags override it");
   c->add_option("--out", o->out, "Where the run is kept (default: runs/<dataset>-<model>)");
+  c->add_flag("--overwrite", o->overwrite, "Replaces the run that is in --out");
   c->add_option("--resume", o->resume, "Goes on with a run that was stopped");
   c->add_option("--seeds", o->seeds, "Trains that many times, with seeds from --seed on")
       ->check(CLI::Range(1, 10000))
@@ -127,7 +129,19 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--self-loops", f.self_loops, "all, symnorm or none");
   c->add_option("--activation", f.activation,
                 "Of the weightings: identity, softmax, sigmoid, hardtanh");
-  c->add_option("--dropout", f.dropout, "Share of values that training drops");
+  // An optional bool as the target of a flag would be set without the flag.
+  const auto add_switch = [&](const char* name, std::optional<bool>& to, const char* help) {
+    c->add_flag_function(name, [&to](int64_t count) { to = count > 0; }, help);
+  };
+  add_switch("--norm,!--no-norm", f.norm, "Batch norm after every layer");
+  add_switch("--residual,!--no-residual", f.residual, "A residual connection around every layer");
+  c->add_option("--encoder", f.encoder,
+                "Of the node features: none, linear, embedding, atom or ast (default: by their kind)");
+  c->add_option("--readout", f.readout, "Of graph tasks: mean, sum or max over the nodes");
+  c->add_option("--dropout", f.dropout, "Dropout probability");
+  c->add_option("--dropout-at", f.dropout_at,
+                "Where dropout acts: encoder, conv-input, activation, head")
+      ->delimiter(',');
   c->add_option("--lr", f.lr, "Learning rate");
   c->add_option("--wd", f.wd, "Weight decay: L2, added to the gradient");
   c->add_option("--batch", f.batch, "Graphs in a batch");
@@ -140,6 +154,9 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--clip", f.clip, "Most norm of the gradients; 0: no limit");
   c->add_option("--watch", f.watch, "What validation is judged by: loss, or the dataset's metric");
   c->add_option("--split", f.split, "Which split of the dataset (default: its first)");
+  c->add_option("--standardize", f.standardize,
+                "Scale float features by mean and deviation of the training set: train or none "
+                "(default: train for number columns of tables, none for others)");
   c->add_option("--aggregator-sparsity", f.aggregator_sparsity,
                 "Strength of a penalty that lets EGC do without some aggregators");
   c->add_option("--drop-edges", f.drop_edges, "Share of edges that a training step goes without");

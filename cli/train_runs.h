@@ -17,6 +17,7 @@ struct TrainCommand {
   std::string resume;
   int64_t seeds = 1;
   int64_t jobs = 1;
+  bool overwrite = false;
   int64_t checkpoint_every = 1;
   int64_t until = 0;
 };
@@ -25,6 +26,10 @@ struct TrainCommand {
 std::vector<std::string> begin_runs(const TrainCommand& command, const CommonOptions& common,
                                     const std::string& dir);
 
+// One page over the runs of several seeds.
+void write_seeds_report(const std::string& dir, const std::vector<std::string>& runs,
+                        const std::vector<TrainOutcome>& outcomes);
+
 // Of one run or of several: the directories with a config.json.
 std::vector<std::string> runs_in(const std::string& dir);
 
@@ -32,7 +37,7 @@ std::vector<std::string> runs_in(const std::string& dir);
 std::string published_config(const std::string& dataset, const std::string& model);
 
 // Where runs go that nobody named: runs/<dataset>-<model>, or the next free number.
-std::string free_directory(const TrainFlags& flags);
+std::string free_directory(const TrainFlags& flags, bool overwrite);
 
 // Generated sets are the same for every seed of training.
 data::Dataset load_for_training(const std::string& name, const CommonOptions& common);

@@ -4,8 +4,14 @@
 #include "cli/torch/module.h"
 #include "cli/version.h"
 #include "egc/core/error.h"
+#include "egc/core/json_parse.h"
+#include "egc/core/layer_options.h"
+#include "egc/core/log.h"
 #include "egc/core/parallel.h"
+#include "egc/core/text_file.h"
 #include "egc/data/cache.h"
+#include "egc/data/splits.h"
+#include "egc/data/standardize.h"
 #include "egc/kernels/target.h"
 #include "egc/models/fit_width.h"
 #include "egc/train/default_config.h"
@@ -15,9 +21,69 @@
 namespace egc::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 template <class To, class From>
 void override_with(To& to, const std::optional<From>& given) {
   if (given) to = *given;
+}
+
+// A configuration need not repeat what the dataset tells: task, features, classes, types of nodes.
+train::RunConfig read_config(const std::string& path, const data::Dataset& dataset) {
+  Json root = parse_json<Json>(read_text_file(path, ErrorKind::kUsage), path, ErrorKind::kUsage);
+  const auto it = root.is_object() ? root.find("model") : root.end();
+  if (it != root.end() && it->is_object()) {
+    Json& model = *it;
+    const bool has_features = model.contains("features") || model.contains("categories");
+    const Json known =
+        Json::parse(models::to_json(train::default_config(dataset, models::ModelConfig().model)));
+    for (const char* key : {"task", "hidden", "outputs", "encoder", "features", "categories",
+                            "node_types", "relations", "target_type", "embedded_nodes"}) {
+      const std::string_view name = key;
+      if (has_features && (name == "features" || name == "categories")) continue;
+      if (known.contains(key) && !model.contains(key)) model[key] = known[key];
+    }
+  }
+  return train::parse_run_config(root.dump(), path);
+}
+
+// Flags without an effect would be believed to have one.
+void check_flags(const TrainFlags& f, const models::ModelConfig& m) {
+  const auto of_layer = [&](bool given, const char* option, const char* flag) {
+    if (given) check_takes(m.model, option, flag);
+  };
+  of_layer(f.heads.has_value(), "heads", "--heads");
+  of_layer(f.bases.has_value(), "bases", "--bases");
+  of_layer(!f.aggregators.empty(), "aggregators", "--aggregators");
+  of_layer(f.self_loops.has_value(), "self_loops", "--self-loops");
+  of_layer(f.activation.has_value(), "activation", "--activation");
+  check(m.task != Task::kNodeClassificationHetero || (!f.norm && !f.residual),
+        "networks of heterogeneous tasks have neither batch norm nor residual connections: --norm "
+        "and --residual do not apply");
+  check(m.model != "ga-mlp" || !f.residual,
+        "ga-mlp has no layers with a residual connection: --residual does not apply");
+  check(is_graph_task(m.task) || !f.readout, "--readout is for tasks on graphs, not for {}",
+        tasks().name_of(m.task));
+  check(f.dropout_at.empty() || m.dropout > 0, "--dropout-at needs --dropout above 0");
+}
+
+// Columns of tables are standardised unless the person says otherwise.
+void choose_scaling(const data::Dataset& dataset, train::TrainConfig& t) {
+  const bool part = !dataset.checksum_of_whole.empty();
+  if (t.standardize.empty())
+    t.standardize = data::has_raw_numbers(dataset.info) && !part ? "train" : "none";
+  if (t.standardize == "train") {
+    check(data::has_float_features(dataset),
+          "--standardize train: {} has no float features to scale", dataset.info.name);
+    check(!part, "--standardize train needs the whole dataset, not parts of it");
+    return;
+  }
+  const auto far = data::columns_far_apart(dataset, data::with_valid(dataset, t.split));
+  if (!far.empty())
+    log_warning(
+        "the values of feature columns {} differ by more than a factor of {}; --standardize train "
+        "scales them",
+        fmt::join(far, " and "), data::kFarApart);
 }
 
 }  // namespace
@@ -25,14 +91,8 @@ void override_with(To& to, const std::optional<From>& given) {
 train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& f) {
   train::RunConfig run;
   if (!f.config.empty()) {
-    run = train::read_run_config(f.config);
-    if (!f.model.empty() && f.model != run.model.model) {
-      // Another layer in the same network: what only the configured one has goes.
-      run.model.model = f.model;
-      run.model.heads.reset();
-      run.model.bases.reset();
-      run.model.aggregators.reset();
-    }
+    run = read_config(f.config, dataset);
+    if (!f.model.empty() && f.model != run.model.model) models::set_layer(run.model, f.model);
   } else {
     check(!f.model.empty(), "--model or --config is needed");
     run.model = train::default_config(dataset, f.model);
@@ -44,9 +104,15 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   override_with(m.heads, f.heads);
   override_with(m.bases, f.bases);
   override_with(m.dropout, f.dropout);
+  override_with(m.norm, f.norm);
+  override_with(m.residual, f.residual);
+  check_flags(f, m);
   if (!f.aggregators.empty()) m.aggregators = parse_aggregators(f.aggregators);
   if (f.self_loops) m.self_loops = parse_self_loops(*f.self_loops);
   if (f.activation) m.activation = nn::parse_weight_activation(*f.activation);
+  if (f.encoder) m.encoder = models::encoders().at(*f.encoder);
+  if (f.readout) m.readout = models::readouts().at(*f.readout);
+  if (!f.dropout_at.empty()) m.dropout_at = models::parse_dropout_at(f.dropout_at);
   const auto& at = m.dropout_at;
   if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)
     m.dropout_at.activation = true;
@@ -65,6 +131,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   override_with(t.drop_edges, f.drop_edges);
   override_with(t.drop_nodes, f.drop_nodes);
   override_with(t.aggregator_sparsity, f.aggregator_sparsity);
+  override_with(t.standardize, f.standardize);
   if (f.parameters) {
     check(!f.hidden, "--hidden and --parameters both give the width; one of them is enough");
     m.hidden = models::fit_width(m, *f.parameters);
@@ -73,6 +140,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   train::check_config(t);
   dataset.split(t.split);
   train::check_fits(m, dataset);
+  choose_scaling(dataset, t);
   return run;
 }
 
@@ -88,7 +156,7 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
     fail(ErrorKind::kUsage, "the name of the dataset must be UTF-8, as config.json keeps it");
   }
   models::ModelConfig tried = config.model;
-  if (!tried.mean_log_degree) tried.mean_log_degree = 1;  // training takes its data's
+  if (tried.model == "pna" && !tried.mean_log_degree) tried.mean_log_degree = 1;  // training takes its data's
   models::make_network(tried);  // says what is wrong before there is a directory
   train::RunAbout about{version_with_revision(), kernels::current_target(), num_threads(),
                         data::dataset_checksum(dataset)};

@@ -6,12 +6,11 @@
 
 namespace egc::cli {
 
-EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset,
+EvalResult evaluate_model(const std::vector<std::string>& models, const data::Dataset& dataset,
                           const std::string& part, int64_t batch) {
-  train::Predictor predictor(model);
-  predictor.check_input(dataset);
+  train::Predictor predictor(std::vector<std::filesystem::path>(models.begin(), models.end()));
   const train::TrainConfig trained = predictor.training();
-  const train::TaskData data(dataset, trained.split, predictor.vocabulary());
+  const train::TaskData data(predictor.prepare(dataset), trained.split, predictor.vocabulary());
   const auto predictions = train::predict_part(predictor.network(), data, train::parts().at(part),
                                                batch > 0 ? batch : trained.batch);
   check_data(predictions.size() > 0, "{}: nothing in the {} part has a label", dataset.info.name,

@@ -1,3 +1,5 @@
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +12,7 @@
 #include "egc/exchange/foreign_state.h"
 #include "egc/exchange/infer_config.h"
 #include "egc/exchange/onnx_network.h"
+#include "egc/exchange/pyg_state.h"
 #include "egc/models/keep_generator.h"
 #include "egc/models/model_file.h"
 #include "egc/models/tensor_file.h"
@@ -74,19 +77,46 @@ bool has_loops_of_symnorm_only(const models::ModelConfig& c) {
          c.aggregators->size() > 1;
 }
 
+// Other programs give the network features as the dataset has them: what standardises them goes
+// into the first Linear.
+void fold_scaling(const models::LoadedNetwork& loaded, nn::State& state) {
+  const auto it = loaded.notes.find("dataset");
+  if (it == loaded.notes.end()) return;
+  const auto scaling = data::parse_info(it->second, "the model's dataset").info.scaling;
+  if (scaling.empty() || scaling[0].mean.empty()) return;
+  const models::ModelConfig& config = loaded.network->config();
+  check(config.encoder == models::Encoder::kLinear && scaling.size() == 1 &&
+            state.contains("encoder.lin.weight"),
+        "the network standardises its features, and has no linear encoder to take that along into "
+        "another program; train with --standardize none or --encoder linear");
+  const at::Tensor weight = state.at("encoder.lin.weight").to(at::kDouble);
+  const at::Tensor deviation = at::tensor(scaling[0].deviation, at::kDouble);
+  const at::Tensor mean = at::tensor(scaling[0].mean, at::kDouble);
+  check_data(weight.size(1) == mean.size(0), "the model standardises {} columns, its encoder has {}",
+             mean.size(0), weight.size(1));
+  const at::Tensor folded = weight / deviation;
+  const at::Tensor bias = state.at("encoder.lin.bias").to(at::kDouble) - folded.mv(mean);
+  state["encoder.lin.weight"] = folded.to(at::kFloat);
+  state["encoder.lin.bias"] = bias.to(at::kFloat);
+}
+
 // Says what the other side's layers cannot do.
 void warn_of_differences(const models::ModelConfig& c, ExportForm form) {
+  if (form == ExportForm::kPyg && !exchange::has_pyg_layer(c))
+    log_warning("PyTorch Geometric has no layer for those of this {} network: they keep our names",
+                c.model);
   if (!c.model.starts_with("egc")) return;
   if (form == ExportForm::kPyg && has_loops_of_symnorm_only(c))
     log_warning(
         "the layers have self-loops for symnorm only, which PyTorch Geometric's EGConv has not; "
         "egc.EGConv has: self_loops=\"symnorm\"");
-  if (form == ExportForm::kAuthors && c.self_loops != SelfLoops::kSymnorm)
+  const SelfLoops loops = c.self_loops.value_or(SelfLoops::kAll);
+  if (form == ExportForm::kAuthors && loops != SelfLoops::kSymnorm)
     log_warning("the layers have self-loops \"{}\"; the authors' have them for symnorm only",
-                name_of(c.self_loops));
-  if (c.activation != nn::WeightActivation::kIdentity)
+                name_of(loops));
+  if (c.activation.value_or(nn::WeightActivation::kIdentity) != nn::WeightActivation::kIdentity)
     log_warning("the weights have the activation {}, which a state does not tell",
-                nn::name_of(c.activation));
+                nn::name_of(*c.activation));
 }
 
 // Whose layers they are is told by the names of the weights.
@@ -110,27 +140,37 @@ void check_origin(const ImportOptions& o, const nn::State& state,
 void export_model(const ExportOptions& o) {
   refuse_same_file(train::model_path(o.model), o.out);
   const auto loaded = models::load_network(train::model_path(o.model));
-  const nn::State own = nn::state_of(*loaded.network);
+  nn::State own = nn::state_of(*loaded.network);
   const models::ModelConfig& config = loaded.network->config();
   warn_of_differences(config, o.form);
+  if (o.form == ExportForm::kModel) {
+    models::save_network(o.out, *loaded.network, loaded.notes,
+                         o.half ? models::Storage::kHalf : models::Storage::kFull);
+    return;
+  }
+  fold_scaling(loaded, own);
   switch (o.form) {
     case ExportForm::kModel:
-      models::save_network(o.out, *loaded.network, loaded.notes,
-                           o.half ? models::Storage::kHalf : models::Storage::kFull);
       return;
-    case ExportForm::kPyg:
-      return models::write_tensor_file(o.out, kPython, own, about(config));
+    case ExportForm::kPyg: {
+      models::Metadata metadata = {{"egc", exchange::pyg_config(config)}};
+      if (const std::string layers = exchange::pyg_layers(config); !layers.empty())
+        metadata["pyg"] = layers;
+      return models::write_tensor_file(o.out, kPython, exchange::pyg_state(config, own), metadata);
+    }
     case ExportForm::kAuthors:
       return models::write_tensor_file(o.out, kPython, exchange::authors_state(config, own),
                                        about(config));
     case ExportForm::kOnnx:
+      nn::load_state(*loaded.network, own, "the network");
       return exchange::write_onnx(o.out, *loaded.network);
   }
 }
 
 ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
   refuse_same_file(o.checkpoint, o.out);
-  const exchange::Checkpoint checkpoint = exchange::read_checkpoint(o.checkpoint);
+  exchange::Checkpoint checkpoint = exchange::read_checkpoint(o.checkpoint);
+  checkpoint.state = exchange::without_wrappers(std::move(checkpoint.state));
   const exchange::ConfigHints hints = hints_of(o);
   const auto given =
       o.config.empty() ? std::nullopt : std::optional(train::read_model_config(o.config));

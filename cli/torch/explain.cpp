@@ -229,14 +229,14 @@ ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
   const at::NoGradGuard no_grad;
   constexpr int64_t kBatch = 256;
   while (const auto chunk = next()) {
-    explainer.model().check_input(chunk->dataset);
+    const data::Dataset dataset = explainer.model().prepare(chunk->dataset);
     const auto& vocabulary = explainer.model().vocabulary();
     std::optional<train::TaskData> data;
     if (!options.part.empty())
-      data.emplace(chunk->dataset, explainer.model().training().split, vocabulary);
+      data.emplace(dataset, explainer.model().training().split, vocabulary);
     const auto batches = [&](int64_t batch) {
       return data ? data->in_order(train::parts().at(options.part), batch)
-                  : train::all_batches(chunk->dataset, vocabulary, batch);
+                  : train::all_batches(dataset, vocabulary, batch);
     };
     const auto stream = batches(kBatch);
     stream->begin(0, 0);

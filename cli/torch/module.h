@@ -20,7 +20,7 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
 GroupPlace train_place();
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
                        const TrainOptions& options);
-EvalResult evaluate_model(const std::string& model, const data::Dataset& dataset,
+EvalResult evaluate_model(const std::vector<std::string>& models, const data::Dataset& dataset,
                           const std::string& part, int64_t batch);
 int64_t predict(const PredictOptions& options, const OpenInput& open);
 ExplainResult explain(const ExplainOptions& options, const OpenInput& open);

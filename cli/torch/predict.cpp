@@ -1,9 +1,11 @@
 // A model's predictions, written line by line while the input is read.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "cli/torch/module.h"
 #include "egc/core/atomic_file.h"
@@ -65,25 +67,60 @@ class Lines {
     }
   }
 
-  std::string header(bool named) const {
+  // Decides what stands in each column, by the first chunk of the input.
+  std::string begin(const PredictChunk& chunk) {
+    std::vector<std::string> ours;
+    if (task_ == Task::kGraphSequence)
+      ours = {"words"};
+    else if (task_ != Task::kGraphRegression && task_ != Task::kGraphBinary)
+      ours = {"class"};
+    if (format_ == PredictFormat::kCsv)
+      ours.insert(ours.end(), columns_.begin(), columns_.end());
+    else if (task_ != Task::kGraphSequence)
+      ours.push_back(values_key());
+    for (const data::ExtraColumn& extra : chunk.extra) {
+      // The input's own id is what it is joined by; other names that are taken get a prefix.
+      if (extra.name == "id") {
+        extra_names_.emplace_back();
+        continue;
+      }
+      const bool taken = extra.name == "name" ||
+                         std::find(ours.begin(), ours.end(), extra.name) != ours.end();
+      extra_names_.push_back(taken ? "input_" + extra.name : extra.name);
+    }
     if (format_ == PredictFormat::kJsonLines) return "";
-    std::string out = named ? "id,name" : "id";
-    if (task_ == Task::kGraphSequence) return out + ",words\n";
-    if (task_ != Task::kGraphRegression && task_ != Task::kGraphBinary) out += ",class";
-    for (const std::string& name : columns_) out += "," + csv_field(name);
+    std::string out = chunk.named ? "id,name" : "id";
+    for (const std::string& name : extra_names_)
+      if (!name.empty()) out += "," + csv_field(name);
+    for (const std::string& name : ours) out += "," + csv_field(name);
     return out + "\n";
   }
 
-  std::string line(int64_t id, const std::string* name, const train::PredictionTable& table,
+  // number: of the row, where the input has no ids.
+  std::string line(int64_t number, const PredictChunk& chunk, const train::PredictionTable& table,
                    size_t row) const {
-    return format_ == PredictFormat::kCsv ? csv(id, name, table, row) : json(id, name, table, row);
+    return format_ == PredictFormat::kCsv ? csv(number, chunk, table, row)
+                                          : json(number, chunk, table, row);
   }
 
  private:
-  std::string csv(int64_t id, const std::string* name, const train::PredictionTable& t,
+  const char* values_key() const {
+    return task_ == Task::kGraphRegression ? "values" : "probabilities";
+  }
+  // A number, or the input's own id.
+  static Json id_of(int64_t number, const PredictChunk& chunk, size_t row) {
+    for (const data::ExtraColumn& extra : chunk.extra)
+      if (extra.name == "id") return extra.values[row];
+    if (!chunk.ids.empty()) return chunk.ids[row];
+    return chunk.numbers.empty() ? number : chunk.numbers[row];
+  }
+  std::string csv(int64_t number, const PredictChunk& chunk, const train::PredictionTable& t,
                   size_t row) const {
-    std::string out = std::to_string(id);
-    if (name != nullptr) out += "," + csv_field(*name);
+    const Json id = id_of(number, chunk, row);
+    std::string out = id.is_string() ? csv_field(id.get<std::string>()) : id.dump();
+    if (chunk.named) out += "," + csv_field(chunk.names[row]);
+    for (size_t k = 0; k < chunk.extra.size(); ++k)
+      if (!extra_names_[k].empty()) out += "," + csv_field(chunk.extra[k].values[row]);
     if (!t.words.empty())
       return out + "," + csv_field(fmt::format("{}", fmt::join(t.words[row], " "))) + "\n";
     if (!t.classes.empty()) out += "," + csv_field(classes_[static_cast<size_t>(t.classes[row])]);
@@ -92,17 +129,18 @@ class Lines {
                          t.values[row * static_cast<size_t>(t.columns) + static_cast<size_t>(k)]);
     return out + "\n";
   }
-  std::string json(int64_t id, const std::string* name, const train::PredictionTable& t,
+  std::string json(int64_t number, const PredictChunk& chunk, const train::PredictionTable& t,
                    size_t row) const {
-    Json out = {{"id", id}};
-    if (name != nullptr) out["name"] = *name;
+    Json out = {{"id", id_of(number, chunk, row)}};
+    if (chunk.named) out["name"] = chunk.names[row];
+    for (size_t k = 0; k < chunk.extra.size(); ++k)
+      if (!extra_names_[k].empty()) out[extra_names_[k]] = chunk.extra[k].values[row];
     if (!t.words.empty()) {
       out["words"] = t.words[row];
     } else {
       if (!t.classes.empty()) out["class"] = classes_[static_cast<size_t>(t.classes[row])];
-      const char* key = task_ == Task::kGraphRegression ? "values" : "probabilities";
       for (int64_t k = 0; k < t.columns; ++k)
-        out[key][classes_[static_cast<size_t>(k)]] =
+        out[values_key()][classes_[static_cast<size_t>(k)]] =
             t.values[row * static_cast<size_t>(t.columns) + static_cast<size_t>(k)];
     }
     return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -112,32 +150,31 @@ class Lines {
   Task task_;
   std::vector<std::string> classes_;  // names of classes, or of targets
   std::vector<std::string> columns_;
+  std::vector<std::string> extra_names_;  // of the input's columns; empty: it is the id
 };
 
 }  // namespace
 
 int64_t predict(const PredictOptions& options, const OpenInput& open) {
-  train::Predictor model(options.model);
+  train::Predictor model(
+      std::vector<std::filesystem::path>(options.models.begin(), options.models.end()));
   const NextChunk next = open(model.trained_on());
-  const Lines lines(model, options.format);
+  Lines lines(model, options.format);
   Output out(options.out);
-  int64_t id = 0;
+  int64_t count = 0;
   bool begun = false;
   while (const auto chunk = next()) {
     train::PredictionTable table;
     if (chunk->dataset.num_graphs() > 0) table = model.predict(chunk->dataset, options.batch);
     std::string text;
-    if (!begun) text = lines.header(chunk->named);
-    begun = true;
-    for (int64_t row = 0; row < table.rows; ++row, ++id) {
-      const auto r = static_cast<size_t>(row);
-      text += lines.line(id, chunk->named ? &chunk->names[r] : nullptr, table, r);
-    }
+    if (!std::exchange(begun, true)) text = lines.begin(*chunk);
+    for (int64_t row = 0; row < table.rows; ++row, ++count)
+      text += lines.line(count, *chunk, table, static_cast<size_t>(row));
     out.write(text);
   }
   check_data(begun, "the input has nothing to predict");
   out.finish();
-  return id;
+  return count;
 }
 
 }  // namespace egc::cli

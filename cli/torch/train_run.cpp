@@ -11,6 +11,7 @@
 #include "egc/core/text_file.h"
 #include "egc/data/cache.h"
 #include "egc/data/splits.h"
+#include "egc/data/standardize.h"
 #include "egc/distributed/group.h"
 #include "egc/train/run.h"
 
@@ -76,8 +77,13 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
     check_same(part.dataset);
     return of_part(part);
   }
-  const data::Dataset dataset = load(name);
+  data::Dataset dataset = load(name);
   check_same(dataset);
+  if (config.train.standardize == "train") {
+    dataset.info.scaling =
+        data::learn_scaling(dataset, data::with_valid(dataset, config.train.split));
+    dataset = data::standardized(dataset, dataset.info.scaling);
+  }
   if (group != nullptr && data::can_be_cut(dataset))
     return of_part(part_of_rank(dataset, config.train.split, *group));
   return train::TaskData(dataset, config.train.split,

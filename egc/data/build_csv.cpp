@@ -1,6 +1,8 @@
 #include "egc/data/build_csv.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -29,8 +31,7 @@ NodeOrder order_nodes(const CsvTable& nodes, const std::string& graph_id) {
   std::unordered_map<std::string, size_t> index;
   for (int64_t r = 0; r < nodes.rows(); ++r) {
     const std::string name = graph_id.empty() ? "" : nodes.at(graph_id)[r];
-    check_data(graph_id.empty() || !is_missing(name), "{}: the graph id is missing",
-               nodes.where(r));
+    check_data(graph_id.empty() || !name.empty(), "{}: the graph id is missing", nodes.where(r));
     const auto [it, fresh] = index.try_emplace(name, out.graphs.size());
     if (fresh) {
       out.graphs.push_back(name);
@@ -131,20 +132,42 @@ void add_edges(const CsvTable& edges, const CsvTable& nodes, const CsvOptions& o
   d.edges = {std::move(all), 2};
 }
 
-// Feature columns: everything that is not id, label, graph or ignored.
+// Columns that may be features: everything that is not id, label, graph, split or ignored.
 std::vector<std::string> feature_names(const CsvTable& nodes, const CsvOptions& options,
-                                       const std::string& id) {
+                                       const std::string& id, const std::string& split) {
   std::vector<std::string> out;
   for (const std::string& name : nodes.names)
     if (name != id && (name != options.label || !options.graphs.empty()) &&
-        name != options.graph_id &&
+        name != options.graph_id && name != split &&
         std::find(options.ignore.begin(), options.ignore.end(), name) == options.ignore.end())
       out.push_back(name);
   return out;
 }
 
+// What the person should know of the columns.
+void note_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan, CsvDataset& out) {
+  for (const ColumnPlan& column : plan) {
+    if (column.kind == ColumnKind::kIgnore && column.reason != "asked for")
+      out.notices.push_back(
+          fmt::format("column \"{0}\" is ignored: {1}; --column {0}=number or {0}=category uses it",
+                      column.name, column.reason));
+    if (column.kind == ColumnKind::kNumber && !column.odd_rows.empty())
+      out.notices.push_back(fmt::format(
+          "column \"{}\": {} of {} values are no numbers and count as missing: {}", column.name,
+          column.odd_rows.size(), table.rows(), spell_cells(table, column.name, column.odd_rows)));
+  }
+}
+
+// Only the named ones may be given a kind.
+void check_given_columns(const CsvOptions& options, const std::vector<std::string>& names) {
+  for (const auto& [name, kind] : options.columns)
+    check(std::find(names.begin(), names.end(), name) != names.end(),
+          "--column {}: there is no such column that could be a feature; there are {}", name,
+          fmt::join(names, ", "));
+}
+
 void add_features(const CsvTable& nodes, const CsvOptions& options, const std::string& id,
-                  const NodeOrder& order, CsvDataset& out) {
+                  const std::string& split, const NodeOrder& order, CsvDataset& out) {
   DatasetInfo& info = out.dataset.info;
   TextFeatures text = options.text;
   if (options.like != nullptr) {
@@ -152,13 +175,24 @@ void add_features(const CsvTable& nodes, const CsvOptions& options, const std::s
     text = options.like->node_features == FeatureKind::kCategorical ? TextFeatures::kEmbed
                                                                     : TextFeatures::kOneHot;
   } else {
-    info.columns = learn_columns(nodes, feature_names(nodes, options, id), text);
+    const auto names = feature_names(nodes, options, id, split);
+    check_given_columns(options, names);
+    out.plan = plan_columns(nodes, names, options.columns, text);
+    note_columns(nodes, out.plan, out);
+    info.columns = learn_columns(nodes, out.plan, text);
   }
   MadeFeatures made = make_features(nodes, info.columns, text, order.row);
   out.dataset.node_features = std::move(made.features);
   info.node_features = out.dataset.node_features.kind();
   info.categories = std::move(made.categories);
   out.gaps = std::move(made.gaps);
+  if (options.like == nullptr) return;
+  for (size_t k = 0; k < out.gaps.size(); ++k)
+    if (const auto& odd = out.gaps[k].odd_rows; !odd.empty())
+      out.notices.push_back(fmt::format(
+          "column \"{}\": {} of {} values are no numbers and count as missing: {}",
+          info.columns[k].name, odd.size(), nodes.rows(),
+          spell_cells(nodes, info.columns[k].name, odd)));
 }
 
 // Labels in the order of graphs or nodes.
@@ -296,9 +330,75 @@ void add_no_labels(const DatasetInfo& like, Dataset& d) {
                        like.num_targets};
 }
 
+// The part of a split that a cell names: 0 train, 1 valid, 2 test; -1: none; nothing: no such part.
+std::optional<int> part_of(std::string cell) {
+  if (is_missing(cell)) return -1;
+  std::transform(cell.begin(), cell.end(), cell.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::pair<const char*, int>, 9> kParts = {{{"train", 0},
+                                                                 {"training", 0},
+                                                                 {"valid", 1},
+                                                                 {"val", 1},
+                                                                 {"validation", 1},
+                                                                 {"dev", 1},
+                                                                 {"test", 2},
+                                                                 {"testing", 2},
+                                                                 {"none", -1}}};
+  for (const auto& [name, part] : kParts)
+    if (cell == name) return part;
+  return std::nullopt;
+}
+
+// The column that tells the split: the one asked for, or "split" where its values are parts.
+std::string find_split_column(const CsvTable& table, const CsvOptions& options, CsvDataset& out) {
+  const bool asked = !options.split.empty();
+  const std::string name = asked ? options.split : "split";
+  if (!table.has(name) || name == options.label) return "";
+  std::array<bool, 3> seen{};
+  const auto& cells = table.at(name);
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const auto part = part_of(cells[row]);
+    if (!part) {
+      const std::string what =
+          fmt::format("{}: column \"{}\": expected train, valid or test, got \"{}\"",
+                      table.where(row), name, cells[row].substr(0, 40));
+      check_data(!asked, "{}", what);
+      out.notices.push_back(what + "; the split is drawn, and the column is taken as a feature");
+      return "";
+    }
+    if (*part >= 0) seen[*part] = true;
+  }
+  check_data(seen[0] && seen[2], "{}: column \"{}\" must have both train and test", table.path, name);
+  return name;
+}
+
+// The split of a column, by items.
+Split split_of_column(const CsvTable& table, const std::string& column,
+                      const std::vector<int64_t>& row_of_item) {
+  std::array<std::vector<int64_t>, 3> parts;
+  for (size_t item = 0; item < row_of_item.size(); ++item)
+    if (const int part = *part_of(table.at(column)[row_of_item[item]]); part >= 0)
+      parts[part].push_back(static_cast<int64_t>(item));
+  return {column, parts[0], parts[1], parts[2]};
+}
+
+// Of items with several rows, whose cells must be the same.
+std::vector<int64_t> first_rows(const CsvTable& nodes, const std::string& column,
+                                const NodeOrder& order) {
+  std::vector<int64_t> out;
+  for (size_t g = 0; g < order.graphs.size(); ++g) {
+    const int64_t first = order.row[order.first_node[g]];
+    for (int64_t node = order.first_node[g]; node < order.first_node[g + 1]; ++node)
+      check_data(nodes.at(column)[order.row[node]] == nodes.at(column)[first],
+                 "{}: column \"{}\" differs within the graph \"{}\"", nodes.where(order.row[node]),
+                 column, order.graphs[g]);
+    out.push_back(first);
+  }
+  return out;
+}
+
 // Only what has a label can be learned from or scored.
-Split labelled_split(const Dataset& d, const CsvOptions& options) {
-  const Split all = random_split(d.num_items(), options.fractions, options.seed);
+Split labelled_split(const Dataset& d, const Split& all) {
   if (!d.splits_nodes() && !is_graph_task(d.info.task)) return all;
   const auto labelled = [&](const Array<int64_t>& ids) {
     std::vector<int64_t> out;
@@ -309,6 +409,46 @@ Split labelled_split(const Dataset& d, const CsvOptions& options) {
     return out;
   };
   return {all.name, labelled(all.train), labelled(all.valid), labelled(all.test)};
+}
+
+// Where the items' split comes from: a column of the graphs' or the nodes' table, or the seed.
+Split choose_split(const CsvTable& nodes, const std::string& split_of_nodes, const NodeOrder& order,
+                   const CsvOptions& options, CsvDataset& out) {
+  const Dataset& d = out.dataset;
+  const bool of_nodes = d.splits_nodes();
+  if (!options.graphs.empty() && !of_nodes) {
+    const CsvTable graphs = read_csv_table(options.graphs, {options.graph_id});
+    if (const std::string column = find_split_column(graphs, options, out); !column.empty()) {
+      std::unordered_map<std::string, int64_t> row;
+      for (int64_t r = 0; r < graphs.rows(); ++r) row.emplace(graphs.at(options.graph_id)[r], r);
+      std::vector<int64_t> rows;
+      for (const std::string& graph : order.graphs) rows.push_back(row.at(graph));
+      out.split_column = column;
+      return split_of_column(graphs, column, rows);
+    }
+  }
+  check(options.split.empty() || !split_of_nodes.empty(),
+        "{}: there is no column \"{}\" that tells the split; its columns are {}", nodes.path,
+        options.split, fmt::join(nodes.names, ", "));
+  if (split_of_nodes.empty())
+    return random_split(d.num_items(), options.fractions, options.seed);
+  out.split_column = split_of_nodes;
+  return split_of_column(
+      nodes, split_of_nodes, of_nodes ? order.row : first_rows(nodes, split_of_nodes, order));
+}
+
+// What is no feature goes along, in the order of the dataset's items.
+void add_extra_columns(const CsvTable& nodes, const NodeOrder& order, const std::string& id,
+                       CsvDataset& out) {
+  const auto& features = out.dataset.info.columns;
+  for (const std::string& name : nodes.names) {
+    if (name == id || std::any_of(features.begin(), features.end(),
+                                  [&](const FeatureColumn& c) { return c.name == name; }))
+      continue;
+    ExtraColumn& extra = out.extra.emplace_back();
+    extra.name = name;
+    for (const int64_t row : order.row) extra.values.push_back(nodes.at(name)[row]);
+  }
 }
 
 }  // namespace
@@ -329,7 +469,9 @@ CsvDataset build_csv(const CsvOptions& options) {
   Dataset& d = out.dataset;
   d.info.name = options.name;
   add_edges(read_csv_table(options.edges, {}), nodes, options, id, order, d);
-  add_features(nodes, options, id, order, out);
+  const std::string split =
+      options.like == nullptr ? find_split_column(nodes, options, out) : "";
+  add_features(nodes, options, id, split, order, out);
   if (options.like != nullptr) {
     add_no_labels(*options.like, d);
   } else {
@@ -337,8 +479,10 @@ CsvDataset build_csv(const CsvOptions& options) {
         options.graphs.empty() ? node_labels(nodes, options, order) : graph_labels(options, order),
         options, out);
     d.info.undirected = options.undirected;
-    d.splits = {labelled_split(d, options)};
+    d.splits = {labelled_split(d, choose_split(nodes, split, order, options, out))};
   }
+  if (!is_graph_task(d.info.task)) add_extra_columns(nodes, order, id, out);
+  out.id_column = id;
   out.nodes.reserve(order.row.size());
   for (const int64_t row : order.row) out.nodes.push_back(nodes.at(id)[row]);
   out.graphs = order.graphs;

@@ -25,6 +25,35 @@ int32_t place(const FeatureColumn& column, const std::string& value, ColumnGaps&
   return kNoValue;
 }
 
+// The cells of a column by what they are.
+struct Cells {
+  std::vector<double> numbers;    // NaN where there is none
+  std::vector<int64_t> odd_rows;  // neither numbers nor missing
+  int64_t missing = 0;
+
+  int64_t there() const { return std::ssize(numbers) - missing; }
+  // One odd cell in twenty, or one in ten or more, is a slip; more are texts.
+  bool are_numbers() const {
+    const int64_t odd = std::ssize(odd_rows);
+    return there() > odd && (odd == 0 || odd * 20 <= there() || (odd == 1 && there() >= 10));
+  }
+};
+
+Cells look_at(const std::vector<std::string>& texts) {
+  Cells out;
+  out.numbers.resize(texts.size());
+  for (size_t k = 0; k < texts.size(); ++k) {
+    const bool number = parse_field(texts[k], out.numbers[k]);
+    if (!number) {
+      out.numbers[k] = std::nan("");
+      out.odd_rows.push_back(static_cast<int64_t>(k));
+    } else if (std::isnan(out.numbers[k])) {
+      ++out.missing;
+    }
+  }
+  return out;
+}
+
 double mean_of(const std::vector<double>& numbers) {
   double sum = 0;
   int64_t there = 0;
@@ -36,15 +65,42 @@ double mean_of(const std::vector<double>& numbers) {
   return sum / static_cast<double>(there);
 }
 
+bool are_same(const std::vector<double>& numbers) {
+  double first = std::nan("");
+  for (const double v : numbers) {
+    if (std::isnan(v)) continue;
+    if (!std::isnan(first) && v != first) return false;
+    first = v;
+  }
+  return true;
+}
+
+// Why a column would say nothing of rows that are not in the table; empty where it may.
+std::string reason_to_ignore(const ColumnPlan& column, const Cells& cells, TextFeatures text) {
+  const int64_t there = cells.there();
+  if (there == 0) return "it has no values";
+  if (column.kind == ColumnKind::kNumber)
+    return are_same(cells.numbers) ? "all its values are the same" : "";
+  if (column.categories == 1 && cells.missing == 0) return "all its values are the same";
+  if (there >= 3 && column.categories == there) return "all its texts are different";
+  if (there >= 20 && column.categories * 10 > there * 9) return "nearly all its texts are different";
+  if (text == TextFeatures::kOneHot && column.categories > static_cast<int64_t>(kMostOneHot))
+    return fmt::format("it has {} different texts, too many for 0/1 columns", column.categories);
+  return "";
+}
+
 void add_numbers(const CsvTable& table, const FeatureColumn& column, std::span<const int64_t> rows,
                  std::vector<std::vector<float>>& to, ColumnGaps& gaps) {
   const auto& texts = table.at(column.name);
+  const Cells cells = look_at(texts);
+  if (!cells.odd_rows.empty() && cells.there() > 0 && !cells.are_numbers())
+    fail(ErrorKind::kData, "{}: column \"{}\": expected a number, got \"{}\"",
+         table.where(cells.odd_rows[0]), column.name, texts[cells.odd_rows[0]].substr(0, 40));
+  gaps.missing += cells.missing + std::ssize(cells.odd_rows);
+  gaps.odd_rows = cells.odd_rows;
   auto& values = to.emplace_back();
   for (const int64_t row : rows) {
-    double v = 0;
-    check_data(parse_field(texts[row], v), "{}: column \"{}\": expected a number, got \"{}\"",
-               table.where(row), column.name, texts[row].substr(0, 40));
-    gaps.missing += std::isnan(v) ? 1 : 0;
+    const double v = cells.numbers[row];
     values.push_back(static_cast<float>(std::isnan(v) ? column.mean : v));
   }
 }
@@ -103,18 +159,57 @@ const NamedTable<TextFeatures>& text_feature_kinds() {
   return table;
 }
 
-std::vector<FeatureColumn> learn_columns(const CsvTable& table,
-                                         const std::vector<std::string>& names, TextFeatures text) {
-  std::vector<FeatureColumn> out;
+const NamedTable<ColumnKind>& column_kinds() {
+  static const NamedTable<ColumnKind> table("kind of column", {{"number", ColumnKind::kNumber},
+                                                               {"category", ColumnKind::kCategory},
+                                                               {"ignore", ColumnKind::kIgnore}});
+  return table;
+}
+
+std::vector<ColumnPlan> plan_columns(const CsvTable& table, const std::vector<std::string>& names,
+                                     const std::map<std::string, ColumnKind>& given,
+                                     TextFeatures text) {
+  std::vector<ColumnPlan> out;
   for (const std::string& name : names) {
+    ColumnPlan& column = out.emplace_back();
+    column.name = name;
+    const Cells cells = look_at(table.at(name));
+    column.missing = cells.missing;
+    const auto chosen = given.find(name);
+    const bool number = chosen != given.end() ? chosen->second == ColumnKind::kNumber
+                                              : cells.are_numbers() && text == TextFeatures::kOneHot;
+    column.kind = number ? ColumnKind::kNumber : ColumnKind::kCategory;
+    if (number)
+      column.odd_rows = cells.odd_rows;
+    else
+      column.categories = std::ssize(distinct(table.at(name)));
+    column.reason = chosen == given.end()                      ? reason_to_ignore(column, cells, text)
+                    : chosen->second == ColumnKind::kIgnore ? "asked for"
+                                                               : "";
+    if (!column.reason.empty()) column.kind = ColumnKind::kIgnore;
+  }
+  return out;
+}
+
+std::vector<FeatureColumn> learn_columns(const CsvTable& table,
+                                         const std::vector<ColumnPlan>& plan, TextFeatures text) {
+  std::vector<FeatureColumn> out;
+  for (const ColumnPlan& planned : plan) {
+    if (planned.kind == ColumnKind::kIgnore) continue;
+    const std::string& name = planned.name;
     FeatureColumn& column = out.emplace_back();
     column.name = name;
-    const auto numbers = as_numbers(table.at(name));
-    if (numbers && text == TextFeatures::kOneHot) {
-      column.mean = mean_of(*numbers);
+    if (planned.kind == ColumnKind::kNumber) {
+      const Cells cells = look_at(table.at(name));
+      check(text == TextFeatures::kOneHot,
+            "{}: column \"{}\" cannot be a number where text is embedded; use --text onehot",
+            table.path, name);
+      check_data(cells.there() > std::ssize(cells.odd_rows), "{}: column \"{}\" has no number",
+                 table.path, name);
+      column.mean = mean_of(cells.numbers);
       continue;
     }
-    if (numbers)
+    if (const auto numbers = as_numbers(table.at(name)); numbers && text == TextFeatures::kEmbed)
       for (const double v : *numbers)
         check(std::isnan(v) || v == std::floor(v),
               "{}: column \"{}\" has numbers that are not whole, which cannot be embedded; use "
@@ -122,11 +217,24 @@ std::vector<FeatureColumn> learn_columns(const CsvTable& table,
               table.path, name);
     column.is_text = true;
     column.values = distinct(table.at(name));
+    check_data(!column.values.empty(), "{}: column \"{}\" has no values", table.path, name);
     check_data(text == TextFeatures::kEmbed || column.values.size() <= kMostOneHot,
                "{}: column \"{}\" has {} different texts, too many for 0/1 columns; embed text "
                "features, or ignore the column",
                table.path, name, column.values.size());
   }
+  return out;
+}
+
+std::string spell_cells(const CsvTable& table, const std::string& column,
+                        std::span<const int64_t> rows) {
+  constexpr size_t kMost = 5;
+  const auto& texts = table.at(column);
+  std::string out;
+  for (const int64_t row : rows.first(std::min(kMost, rows.size())))
+    out += fmt::format("{}line {} \"{}\"", out.empty() ? "" : ", ", table.lines[row],
+                       texts[row].substr(0, 40));
+  if (rows.size() > kMost) out += fmt::format(" and {} more", rows.size() - kMost);
   return out;
 }
 

@@ -1,7 +1,9 @@
-// Columns of a table as features: what was learned of them from one table serves for the next.
+// Columns of a table as features: what is made of each is planned from one table, learned, and
+// serves for the next.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,18 +19,38 @@ enum class TextFeatures {
 };
 const NamedTable<TextFeatures>& text_feature_kinds();
 
-// Which values a text column has, which mean a number column.
+enum class ColumnKind { kNumber, kCategory, kIgnore };
+const NamedTable<ColumnKind>& column_kinds();
+
+// What becomes of a column.
+struct ColumnPlan {
+  std::string name;
+  ColumnKind kind = ColumnKind::kNumber;
+  int64_t missing = 0;            // values that are not there
+  int64_t categories = 0;         // different values of a category
+  std::vector<int64_t> odd_rows;  // of a number column: texts, which count as missing
+  std::string reason;             // why a column is ignored
+};
+
+// `given`: kinds that the person has chosen. Columns of numbers may have a few odd cells; constant
+// columns, and texts that are all different, say nothing and are ignored.
+std::vector<ColumnPlan> plan_columns(const CsvTable& table, const std::vector<std::string>& names,
+                                     const std::map<std::string, ColumnKind>& given,
+                                     TextFeatures text);
+
+// The features that the plan has: means of numbers, values of categories.
 std::vector<FeatureColumn> learn_columns(const CsvTable& table,
-                                         const std::vector<std::string>& names, TextFeatures text);
+                                         const std::vector<ColumnPlan>& plan, TextFeatures text);
 
 // What was not as learned, for the person.
 struct ColumnGaps {
   int64_t missing = 0;  // values; numbers count as the mean, texts as no value
   int64_t unknown = 0;  // texts that were not there when the columns were learned: no value either
+  std::vector<int64_t> odd_rows;  // texts where numbers were learned; they count as missing
 };
 
-// The features of the rows in the given order; throws kData where a column is not there, or has
-// text for numbers. Categories get one more than the values, for no value.
+// The features of the rows in the given order; throws kData where a column is not there, or is text
+// where numbers were learned. Categories get one more than the values, for no value.
 struct MadeFeatures {
   Features features;
   std::vector<int64_t> categories;  // of each column, where they are categorical
@@ -36,5 +58,9 @@ struct MadeFeatures {
 };
 MadeFeatures make_features(const CsvTable& table, std::span<const FeatureColumn> columns,
                            TextFeatures text, std::span<const int64_t> rows);
+
+// "line 17 \"abc\", line 20 \"-x\" and 3 more"
+std::string spell_cells(const CsvTable& table, const std::string& column,
+                        std::span<const int64_t> rows);
 
 }  // namespace egc::data

@@ -1,6 +1,7 @@
 #include "egc/data/dataset_info.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
@@ -27,6 +28,7 @@ void visit(Visitor& v, Info& info) {
   v("edge_categories", info.edge_categories);
   v("recipe", info.recipe);
   v("columns", info.columns);
+  v("scaling", info.scaling);
   v("class_names", info.class_names);
   v("target_names", info.target_names);
 }
@@ -57,6 +59,29 @@ class Reader {
         if (!value.is_string()) json_.fail_at(key, "must have texts for values");
         column.values.push_back(value.get<std::string>());
       }
+    }
+  }
+  // [[means], [deviations]] for each type of nodes
+  void operator()(const char* key, std::vector<FeatureScaling>& to) {
+    Json list;
+    (*this)(key, list);
+    if (!given_.contains(key)) return;
+    const auto numbers = [&](const Json& json, bool positive) {
+      std::vector<double> out;
+      for (const Json& v : json) {
+        const double x = v.is_number() ? v.get<double>() : std::nan("");
+        if (!std::isfinite(x) || (positive && x <= 0))
+          json_.fail_at(key, "must have finite means and positive deviations");
+        out.push_back(x);
+      }
+      return out;
+    };
+    if (!list.is_array()) json_.fail_at(key, "must be a list");
+    for (const Json& item : list) {
+      if (!(item.is_array() && item.size() == 2 && item[0].is_array() && item[1].is_array() &&
+            item[0].size() == item[1].size()))
+        json_.fail_at(key, "must have [[means], [deviations]] for each type of nodes");
+      to.push_back({numbers(item[0], false), numbers(item[1], true)});
     }
   }
   template <class Value>
@@ -96,6 +121,9 @@ class Writer {
     for (const FeatureColumn& c : columns)
       json_[key].push_back(c.is_text ? Json::array({c.name, c.values})
                                      : Json::array({c.name, c.mean}));
+  }
+  void operator()(const char* key, const std::vector<FeatureScaling>& scaling) {
+    for (const FeatureScaling& s : scaling) json_[key].push_back({s.mean, s.deviation});
   }
   void operator()(const char* key, int64_t value) { json_[key] = value; }
   void operator()(const char* key, bool value) { json_[key] = value; }

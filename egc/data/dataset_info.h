@@ -34,6 +34,14 @@ struct FeatureColumn {
   bool operator==(const FeatureColumn&) const = default;
 };
 
+// Of the float features of a type of nodes: (x - mean) / deviation, column by column.
+struct FeatureScaling {
+  std::vector<double> mean;
+  std::vector<double> deviation;  // above 0
+
+  bool operator==(const FeatureScaling&) const = default;
+};
+
 struct DatasetInfo {
   std::string name;
   Task task = Task::kGraphRegression;
@@ -52,6 +60,7 @@ struct DatasetInfo {
   std::vector<int64_t> edge_categories;   // likewise of the edges'
   std::string recipe;                     // how features were made: "ogb", "zinc"; else empty
   std::vector<FeatureColumn> columns;     // likewise, of tables of one's own
+  std::vector<FeatureScaling> scaling;    // of a model: what features are standardised by
   std::vector<std::string> class_names;   // where classes have names
   std::vector<std::string> target_names;  // where targets have
 

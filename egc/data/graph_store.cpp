@@ -74,6 +74,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   offsets.push_back(0);
   const Features& x = dataset_.node_features;
   out.columns = std::max<int64_t>(1, x.columns());
+  out.is_categorical = !x.categories.empty();
   out.floats.reserve(static_cast<size_t>(x.floats.empty() ? 0 : nodes * out.columns));
   out.categories.reserve(static_cast<size_t>(x.categories.empty() ? 0 : nodes * out.columns));
   for (size_t b = 0; b < ids.size(); ++b) {
@@ -95,6 +96,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
 
 void GraphStore::copy_labels(GraphBatch& to) const {
   const Labels& labels = dataset_.labels;
+  to.has_classes = !labels.classes.empty();
   if (dataset_.info.task == Task::kGraphSequence) {
     to.label_columns = vocabulary_.length();
     for (const int64_t k : to.ids) vocabulary_.encode(labels.tokens[k], to.classes);

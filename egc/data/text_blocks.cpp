@@ -1,6 +1,7 @@
 #include "egc/data/text_blocks.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -20,6 +21,12 @@ constexpr size_t kAhead = 4;
 class GzFile {
  public:
   explicit GzFile(const std::filesystem::path& path) : path_(path.string()) {
+    if (path_ == kStdin) {
+      path_ = "stdin";
+      file_ = gzdopen(dup(STDIN_FILENO), "rb");
+      if (file_ == nullptr) fail(ErrorKind::kData, "stdin cannot be read");
+      return;
+    }
     struct stat info {};
     if (stat(path_.c_str(), &info) != 0)
       fail(ErrorKind::kData, "{}: cannot be opened: {}", path_, std::strerror(errno));

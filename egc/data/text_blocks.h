@@ -10,6 +10,9 @@
 
 namespace egc::data {
 
+// The path that stands for the standard input.
+constexpr const char* kStdin = "-";
+
 class TextBlocks {
  public:
   // Throws kData where the file cannot be opened.

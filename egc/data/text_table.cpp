@@ -3,6 +3,7 @@
 #include <fast_float/fast_float.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -16,20 +17,79 @@ std::string_view trimmed(std::string_view field) {
   return field;
 }
 
+// What most fields are separated by, outside of quotes; a comma where there is one field.
+char separator_of(std::string_view header) {
+  constexpr std::string_view kSeparators = ",\t;|";
+  std::array<int64_t, kSeparators.size()> counts{};
+  bool quoted = false;
+  for (const char c : header) {
+    quoted ^= c == '"';
+    const size_t at = kSeparators.find(c);
+    if (!quoted && at != std::string_view::npos) ++counts[at];
+  }
+  return kSeparators[static_cast<size_t>(std::max_element(counts.begin(), counts.end()) -
+                                         counts.begin())];
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// 1,234,567.8 without its commas, or nothing where they do not stand between thousands.
+std::string without_thousands(std::string_view field) {
+  const size_t end = std::min(field.find('.'), field.size());
+  std::string out;
+  size_t group = 0;  // digits since the last comma
+  bool any_comma = false;
+  for (size_t k = 0; k < end; ++k) {
+    const char c = field[k];
+    if (c == '-' && k == 0) {
+      out.push_back(c);
+    } else if (is_digit(c)) {
+      out.push_back(c);
+      if (++group > 3) return "";
+    } else if (c == ',' && (any_comma ? group == 3 : group > 0)) {
+      any_comma = true;
+      group = 0;
+    } else {
+      return "";
+    }
+  }
+  return group == 3 ? out.append(field.substr(end)) : "";
+}
+
+// The decimal comma of a table whose fields are separated by semicolons.
+void use_decimal_point(std::string& field) {
+  const size_t comma = field.find(',');
+  if (comma == std::string::npos || comma + 1 == field.size()) return;
+  for (size_t k = 0; k < field.size(); ++k)
+    if (k != comma && !is_digit(field[k]) && !(k == 0 && (field[k] == '-' || field[k] == '+')))
+      return;
+  field[comma] = '.';
+}
+
 }  // namespace
 
-TextTable::TextTable(const std::filesystem::path& path) : path_(path), lines_(path) {
+TextTable::TextTable(const std::filesystem::path& path)
+    : path_(path), lines_(std::make_unique<TextLinesReader>(path)) {
   std::string_view line;
-  check_data(lines_.next(line) && !line.empty(), "{}: expected a first line of column names",
+  check_data(lines_->next(line) && !line.empty(), "{}: expected a first line of column names",
              path.string());
-  if (line.find(',') == std::string_view::npos && line.find('\t') != std::string_view::npos)
-    separator_ = '\t';
+  read_header(line);
+}
+
+TextTable::TextTable(const std::filesystem::path& path, std::unique_ptr<TextLinesReader> lines,
+                     std::string_view header)
+    : path_(path), lines_(std::move(lines)) {
+  read_header(header);
+}
+
+void TextTable::read_header(std::string_view line) {
+  separator_ = separator_of(line);
   split(line, columns_);
   std::set<std::string_view> names;
   for (size_t k = 0; k < columns_.size(); ++k) {
-    check_data(!columns_[k].empty(), "{}:1: column {} has no name", path.string(), k + 1);
+    check_data(!columns_[k].empty(), "{}:1: column {} has no name", path_.string(), k + 1);
     check_data(names.insert(columns_[k]).second, "{}:1: the column \"{}\" comes twice",
-               path.string(), columns_[k]);
+               path_.string(), columns_[k]);
   }
 }
 
@@ -44,12 +104,14 @@ size_t TextTable::column(const std::string& name) const {
 bool TextTable::next(std::vector<std::string>& fields) {
   std::string_view line;
   do {
-    if (!lines_.next(line)) return false;
+    if (!lines_->next(line)) return false;
   } while (line.empty());
   split(line, fields);
   if (fields.size() != columns_.size())
     fail(ErrorKind::kData, "{}: expected {} fields, as many as the first line has names, found {}",
          where(), columns_.size(), fields.size());
+  if (separator_ == ';')
+    for (std::string& field : fields) use_decimal_point(field);
   return true;
 }
 
@@ -84,7 +146,13 @@ void TextTable::split(std::string_view line, std::vector<std::string>& fields) c
 }
 
 bool is_missing(std::string_view field) {
-  return field.empty() || field == "nan" || field == "NaN" || field == "NA" || field == "null";
+  constexpr std::string_view kMissing[] = {
+      "",     "na",   "n/a", "#n/a", "nan", "none",     "null",      "nil",
+      "?",    "-",    "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"};
+  if (field.size() > 9) return false;
+  std::string lower(field);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::find(std::begin(kMissing), std::end(kMissing), lower) != std::end(kMissing);
 }
 
 bool parse_field(std::string_view field, double& value) {
@@ -94,6 +162,8 @@ bool parse_field(std::string_view field, double& value) {
     return true;
   }
   if (field.front() == '+' && !field.starts_with("+-")) field.remove_prefix(1);
+  std::string digits;
+  if (field.find(',') != std::string_view::npos) field = digits = without_thousands(field);
   const auto [next, error] =
       fast_float::from_chars(field.data(), field.data() + field.size(), value);
   return error == std::errc() && next == field.data() + field.size() && std::isfinite(value);

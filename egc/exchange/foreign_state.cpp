@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -43,6 +44,14 @@ int index_of(const std::string& part) {
 // The same, written as we write it.
 std::string number(const std::string& part) { return std::to_string(index_of(part)); }
 
+// What is called so in checkpoints of the authors and of PyTorch Geometric's examples.
+bool is_encoder(const std::string& name) {
+  return name == "embedding" || name == "embed" || name == "encoder" || name == "node_emb";
+}
+bool is_norm(const std::string& name) {
+  return name == "bns" || name == "norms" || name == "batch_norms";
+}
+
 // The tables of a categorical encoder, in the order of its features.
 constexpr const char* kAstTables[] = {"type_encoder", "attribute_encoder", "depth_encoder"};
 
@@ -61,7 +70,14 @@ class Translator {
   }
 
   State run() {
-    for (const auto& [name, tensor] : foreign_) translate(name, tensor);
+    std::vector<std::string> unknown;
+    for (const auto& [name, tensor] : foreign_)
+      if (!translate(name, tensor)) unknown.push_back(name);
+    if (!unknown.empty())
+      fail(ErrorKind::kModel, "the tensor{} \"{}\" {} no place in a network of this program",
+           unknown.size() > 1 ? "s" : "", fmt::join(unknown, "\", \""),
+           unknown.size() > 1 ? "have" : "has");
+    add_zero_biases();
     for (const auto& [block, state] : convs_)
       for (const auto& [name, tensor] : nn::conv_state(config_.model, weighting_of(config_), state))
         out_["body.blocks." + block + ".conv." + name] = tensor;
@@ -80,7 +96,8 @@ class Translator {
       fail(ErrorKind::kModel, "two tensors claim the place \"{}\"", name);
   }
 
-  void translate(const std::string& name, const at::Tensor& tensor) {
+  // False where the network has no place for it.
+  bool translate(const std::string& name, const at::Tensor& tensor) {
     const auto parts = split(name);
     const std::string& first = parts[0];
     if (parts.back() == "avg_deg_log") check_mean_log_degree(tensor);
@@ -88,7 +105,7 @@ class Translator {
       put_table(index_of(parts[parts.size() - 2]), tensor);
     } else if (const int table = ast_table(parts); table >= 0) {
       put_table(table, tensor);
-    } else if (first == "embedding" || first == "embed") {
+    } else if (is_encoder(first)) {
       const bool linear = config_.encoder == Encoder::kLinear;
       put(out_, (linear ? "encoder.lin." : "encoder.") + parts.back(), tensor);
     } else if (first == "graph_layers" && parts.size() > 3) {
@@ -100,7 +117,7 @@ class Translator {
         put(out_, "body.blocks." + number(parts[1]) + ".norm." + joined(parts, 3), tensor);
     } else if (first == "convs" && parts.size() > 2) {
       put(convs_[number(parts[1])], joined(parts, 2), tensor);
-    } else if (first == "bns" && parts.size() > 2) {
+    } else if (is_norm(first) && parts.size() > 2) {
       put(out_, "body.blocks." + number(parts[1]) + ".norm." + joined(parts, 2), tensor);
     } else if (first == "mlp" && parts.size() == 3) {
       const int at = index_of(parts[1]);
@@ -115,8 +132,22 @@ class Translator {
                parts.size() == 3) {
       put(out_, "head.positions." + number(parts[1]) + "." + parts[2], tensor);
     } else {
-      fail(ErrorKind::kModel, "the tensor \"{}\" has no place in a network of this program", name);
+      return false;
     }
+    return true;
+  }
+
+  // What the Linears of a head lack counts as 0: written before a batch norm, they need none.
+  void add_zero_biases() {
+    State biases;
+    for (const auto& [name, tensor] : out_) {
+      constexpr std::string_view kWeight = ".weight";
+      const bool of_head = name.starts_with("head.") && !name.starts_with("head.mlp.norms.");
+      if (!of_head || !name.ends_with(kWeight) || tensor.dim() != 2) continue;
+      const std::string bias = name.substr(0, name.size() - kWeight.size()) + ".bias";
+      if (!out_.contains(bias)) biases[bias] = at::zeros({tensor.size(0)}, tensor.options());
+    }
+    out_.merge(biases);
   }
 
   // Dropped with the layer's other constants, so it must be what the configuration says.
@@ -154,6 +185,28 @@ class Translator {
 nn::ForeignShape weighting_of(const ModelConfig& config) {
   const auto options = nn::egc_options(config.model, models::conv_spec(config, 0));
   return {options.heads, options.bases, options.aggregators.size()};
+}
+
+State without_wrappers(State state) {
+  // A network that several devices trained, or a trainer's own, stands one level deeper.
+  for (const std::string prefix : {"module.", "model."}) {
+    const bool all = !state.empty() && std::all_of(state.begin(), state.end(), [&](const auto& item) {
+      return item.first.starts_with(prefix) && item.first.size() > prefix.size();
+    });
+    if (!all) continue;
+    State inner;
+    for (const auto& [name, tensor] : state) inner[name.substr(prefix.size())] = tensor;
+    state = std::move(inner);
+  }
+  // PyTorch Geometric's BatchNorm has torch's as its member: norms.0.module.weight.
+  State out;
+  for (const auto& [name, tensor] : state) {
+    std::vector<std::string> parts = split(name);
+    if (parts.size() == 4 && is_norm(parts[0]) && parts[2] == "module")
+      parts.erase(parts.begin() + 2);
+    out[joined(parts, 0)] = tensor;
+  }
+  return out;
 }
 
 State network_state(const ModelConfig& config, const State& foreign) {

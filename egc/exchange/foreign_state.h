@@ -10,6 +10,10 @@ namespace egc::exchange {
 // How an EGC layer's weights are ordered.
 nn::ForeignShape weighting_of(const models::ModelConfig& config);
 
+// A state as its network alone would have it: without what wrappers of networks and of batch norms
+// put before the names.
+nn::State without_wrappers(nn::State state);
+
 // Under our names and in our orders, ready for nn::load_state.
 nn::State network_state(const models::ModelConfig& config, const nn::State& foreign);
 

@@ -108,7 +108,7 @@ class Inference {
       config_.hidden = matrix("type_encoder.weight").size(1);
       return;
     }
-    for (const char* name : {"embedding.", "embed.0.", "embed."}) {
+    for (const char* name : {"embedding.", "embed.0.", "embed.", "encoder.", "node_emb."}) {
       const auto weight = state_.find(std::string(name) + "weight");
       if (weight == state_.end() || weight->second.dim() != 2) continue;
       const bool linear = state_.contains(std::string(name) + "bias");

@@ -16,9 +16,9 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   if ((c.model == "gat" || c.model == "gatv2") && layer + 1 == c.layers) spec.heads = 1;
   spec.bases = c.bases;
   spec.aggregators = c.aggregators;
-  spec.self_loops = c.self_loops;
-  spec.activation = c.activation;
-  spec.towers = c.towers;
+  spec.self_loops = c.self_loops.value_or(spec.self_loops);
+  spec.activation = c.activation.value_or(spec.activation);
+  spec.towers = c.towers.value_or(spec.towers);
   spec.mean_log_degree = c.mean_log_degree.value_or(spec.mean_log_degree);
   return spec;
 }

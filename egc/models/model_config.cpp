@@ -1,17 +1,14 @@
 #include "egc/models/model_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
-#include "egc/core/named_table.h"
-#include "egc/nn/conv_table.h"
+#include "egc/core/layer_options.h"
 
 namespace egc::models {
-namespace {
-
-using Json = nlohmann::ordered_json;
 
 const NamedTable<Encoder>& encoders() {
   static const NamedTable<Encoder> table("encoder", {{"none", Encoder::kNone},
@@ -27,6 +24,10 @@ const NamedTable<Readout>& readouts() {
       "readout", {{"mean", Readout::kMean}, {"sum", Readout::kSum}, {"max", Readout::kMax}});
   return table;
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
 
 // A value that is a word: how it is read, and how it is written.
 template <class Value>
@@ -51,6 +52,38 @@ constexpr DropoutPlace kPlaces[] = {{"encoder", &DropoutAt::encoder},
                                     {"activation", &DropoutAt::activation},
                                     {"head", &DropoutAt::head}};
 
+// The options that only some layers take.
+template <class F>
+void visit_layer_options(ModelConfig& c, F&& f) {
+  f("heads", c.heads);
+  f("bases", c.bases);
+  f("aggregators", c.aggregators);
+  f("self_loops", c.self_loops);
+  f("activation", c.activation);
+  f("towers", c.towers);
+  f("mean_log_degree", c.mean_log_degree);
+}
+
+// Version 0.1 recorded its defaults of these for every layer.
+void drop_recorded_defaults(ModelConfig& c, const LayerTraits& layer) {
+  const auto drop = [&](std::string_view name, auto& option, auto recorded) {
+    if (!layer.takes(name) && option == recorded) option.reset();
+  };
+  drop("self_loops", c.self_loops, SelfLoops::kSymnorm);
+  drop("activation", c.activation, nn::WeightActivation::kIdentity);
+  drop("towers", c.towers, int64_t{4});
+}
+
+// Neither had an effect there.
+void drop_not_taken(ModelConfig& c, const LayerTraits& layer) {
+  visit_layer_options(c, [&](const char* name, auto& option) {
+    if (!layer.takes(name)) option.reset();
+  });
+  if (!is_graph_task(c.task) || c.task == Task::kGraphSequence) c.dropout_at.head = false;
+  if (c.task == Task::kNodeClassificationHetero)
+    c.dropout_at.encoder = c.dropout_at.conv_input = false;
+}
+
 // The one list of fields: reading and writing both go over it.
 template <class Visitor, class Config>
 void visit(Visitor& v, Config& c) {
@@ -65,9 +98,10 @@ void visit(Visitor& v, Config& c) {
   v("heads", c.heads);
   v("bases", c.bases);
   v("aggregators", c.aggregators);
-  v("self_loops", Word<SelfLoops>{c.self_loops, &parse_self_loops, &egc::name_of});
-  v("activation",
-    Word<nn::WeightActivation>{c.activation, &nn::parse_weight_activation, &nn::name_of});
+  v("self_loops", Word<std::optional<SelfLoops>>{c.self_loops, [](std::string_view n) {
+      return std::optional(parse_self_loops(n)); }, [](std::optional<SelfLoops> l) { return egc::name_of(*l); }});
+  v("activation", Word<std::optional<nn::WeightActivation>>{c.activation, [](std::string_view n) {
+      return std::optional(nn::parse_weight_activation(n)); }, [](std::optional<nn::WeightActivation> a) { return nn::name_of(*a); }});
   v("towers", c.towers);
   v("mean_log_degree", c.mean_log_degree);
   v("norm", c.norm);
@@ -109,14 +143,10 @@ class Reader : public JsonReader {
   void operator()(const char* key, DropoutAt& to) {
     std::vector<std::string> names;
     if (!read(key, names)) return;
-    to = {};
-    for (const std::string& name : names) {
-      bool known = false;
-      for (const DropoutPlace& place : kPlaces)
-        if (name == place.name) to.*place.at = known = true;
-      if (!known)
-        fail_at(key, "has the unknown place \"{}\"; known: encoder, conv-input, activation, head",
-                name);
+    try {
+      to = parse_dropout_at(names);
+    } catch (const Error& e) {
+      fail_at(key, "has an {}", e.what());
     }
   }
   // [["writes", "author", "paper"], ...]
@@ -158,6 +188,10 @@ class Writer {
   void operator()(const char* key, const Word<Value>& from) {
     json[key] = std::string(from.name(from.value));
   }
+  template <class Value>
+  void operator()(const char* key, const Word<std::optional<Value>>& from) {
+    if (from.value) json[key] = std::string(from.name(from.value));
+  }
   void operator()(const char* key, const std::optional<AggregatorSet>& set) {
     if (!set) return;
     json[key] = Json::array();
@@ -182,12 +216,15 @@ class Writer {
   const ModelConfig& config_;
 };
 
-ModelConfig from_json(const Json& json, const std::string& where) {
+ModelConfig from_json(const Json& json, const std::string& where, NotTaken not_taken) {
   ModelConfig config;
   Reader reader(json, where);
   visit(reader, config);
   reader.refuse_unknown();
   try {
+    const LayerTraits& layer = layer_traits(config.model);
+    drop_recorded_defaults(config, layer);
+    if (not_taken == NotTaken::kDrop) drop_not_taken(config, layer);
     check_config(config);
   } catch (const Error& e) {
     fail(e.kind(), "{}: {}", where, e.what());
@@ -197,8 +234,26 @@ ModelConfig from_json(const Json& json, const std::string& where) {
 
 }  // namespace
 
-ModelConfig parse_model_config(const std::string& json_text, const std::string& where) {
-  return from_json(parse_json<Json>(json_text, where, ErrorKind::kUsage), where);
+DropoutAt parse_dropout_at(const std::vector<std::string>& places) {
+  DropoutAt out;
+  for (const std::string& name : places) {
+    const auto place = std::find_if(std::begin(kPlaces), std::end(kPlaces),
+                                    [&](const DropoutPlace& p) { return name == p.name; });
+    check(place != std::end(kPlaces),
+          "unknown place \"{}\"; known: encoder, conv-input, activation, head", name);
+    out.*place->at = true;
+  }
+  return out;
+}
+
+ModelConfig parse_model_config(const std::string& json_text, const std::string& where,
+                               NotTaken not_taken) {
+  return from_json(parse_json<Json>(json_text, where, ErrorKind::kUsage), where, not_taken);
+}
+
+void set_layer(ModelConfig& config, const std::string& layer) {
+  config.model = layer;
+  visit_layer_options(config, [](const char*, auto& option) { option.reset(); });
 }
 
 std::string to_json(const ModelConfig& config) {
@@ -209,10 +264,11 @@ std::string to_json(const ModelConfig& config) {
 }
 
 void check_config(const ModelConfig& c) {
-  const auto names = nn::conv_names();
-  bool known = c.model == "ga-mlp";
-  for (const std::string_view name : names) known = known || c.model == name;
-  check(known, "unknown model \"{}\"; known: {}, ga-mlp", c.model, fmt::join(names, ", "));
+  layer_traits(c.model);
+  ModelConfig options = c;  // the list of options is one for reading and writing
+  visit_layer_options(options, [&](const char* name, const auto& option) {
+    if (option) check_takes(c.model, name, name);
+  });
   const auto in_range = [](const char* name, int64_t value, int64_t least, int64_t most) {
     check(value >= least && value <= most, "{} must be from {} to {}, got {}", name, least, most,
           value);
@@ -220,7 +276,7 @@ void check_config(const ModelConfig& c) {
   in_range("hidden", c.hidden, 1, nn::kMostChannels);
   in_range("layers", c.layers, 1, 4096);
   in_range("outputs", c.outputs, 1, nn::kMostChannels);
-  in_range("towers", c.towers, 1, nn::kMostChannels);
+  in_range("towers", c.towers.value_or(1), 1, nn::kMostChannels);
   in_range("sequence_length", c.sequence_length, 1, 1 << 16);
   in_range("features", c.features, 0, nn::kMostChannels);
   in_range("heads", c.heads.value_or(1), 1, nn::kMostChannels);
@@ -231,6 +287,7 @@ void check_config(const ModelConfig& c) {
   const double degree = c.mean_log_degree.value_or(1.0);
   check(degree > 0 && std::isfinite(degree), "mean_log_degree must be positive, got {}", degree);
   const bool hetero = c.task == Task::kNodeClassificationHetero;
+  const bool words = c.task == Task::kGraphSequence;
   const bool of_floats = c.encoder == Encoder::kLinear || c.encoder == Encoder::kNone;
   if (of_floats)
     check(c.features >= 1 && c.categories.empty(),
@@ -273,6 +330,13 @@ void check_config(const ModelConfig& c) {
           "ga-mlp takes the aggregators symnorm or add");
   check(c.model != "ga-mlp" || (c.readout == Readout::kMean && !hetero && !of_nodes),
         "ga-mlp is a network for tasks on graphs with the readout \"mean\"");
+  check(c.model != "ga-mlp" || c.norm, "ga-mlp always has batch norm: norm must be true");
+  check(c.dropout == 0 || !c.dropout_at.head || (is_graph_task(c.task) && !words),
+        "the task {} has a head without dropout: dropout_at takes encoder, conv-input and "
+        "activation",
+        tasks().name_of(c.task));
+  check(c.dropout == 0 || !hetero || !(c.dropout_at.encoder || c.dropout_at.conv_input),
+        "a heterogeneous task has dropout after every ReLU: dropout_at takes activation");
   check(c.model != "ga-mlp" || c.dropout == 0 || !(c.dropout_at.conv_input || c.dropout_at.head),
         "ga-mlp has no layers before which it could drop out, and no head of its own: dropout_at "
         "takes encoder and activation");

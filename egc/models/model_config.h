@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/named_table.h"
 #include "egc/core/task.h"
 #include "egc/graph/hetero_graph.h"
 #include "egc/kernels/aggregator.h"
@@ -25,7 +26,10 @@ enum class Encoder {
   kAst         // the same, the last feature (the depth) clipped to its table
 };
 
+const NamedTable<Encoder>& encoders();
+
 enum class Readout { kMean, kSum, kMax };
+const NamedTable<Readout>& readouts();
 
 // Where dropout acts; any of them together.
 struct DropoutAt {
@@ -35,6 +39,8 @@ struct DropoutAt {
   bool head = false;        // between the head's Linears
   bool operator==(const DropoutAt&) const = default;
 };
+// "encoder", "conv-input", "activation", "head"; throws kUsage with these for another name.
+DropoutAt parse_dropout_at(const std::vector<std::string>& places);
 
 struct ModelConfig {
   Task task = Task::kGraphRegression;
@@ -47,14 +53,14 @@ struct ModelConfig {
   int64_t features = 0;             // of a node, where they are floats
   std::vector<int64_t> categories;  // of each feature, where they are categorical
 
+  // Options of the layers that take them (core/layer_options.h); each layer has its own defaults.
   std::optional<int64_t> heads;
   std::optional<int64_t> bases;
   std::optional<AggregatorSet> aggregators;
-  SelfLoops self_loops = SelfLoops::kSymnorm;  // the authors' experiments
-  nn::WeightActivation activation = nn::WeightActivation::kIdentity;
-  int64_t towers = 4;
-  std::optional<double>
-      mean_log_degree;  // PNA: of the training graphs; without it 1, and a warning
+  std::optional<SelfLoops> self_loops;             // all
+  std::optional<nn::WeightActivation> activation;  // identity
+  std::optional<int64_t> towers;                   // 4
+  std::optional<double> mean_log_degree;  // of the training graphs; without it 1, and a warning
 
   bool norm = true;      // batch norm after every layer
   bool residual = true;  // around every layer
@@ -72,9 +78,17 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
+// Options that the layer does not take: refused, or dropped as in files of versions that recorded
+// them all the same.
+enum class NotTaken { kRefuse, kDrop };
+
 // `where` names the text in errors, for instance its file.
-ModelConfig parse_model_config(const std::string& json_text, const std::string& where);
+ModelConfig parse_model_config(const std::string& json_text, const std::string& where,
+                               NotTaken not_taken = NotTaken::kRefuse);
 std::string to_json(const ModelConfig& config);
+
+// Another layer in the same network: options that only some layers take go back to its defaults.
+void set_layer(ModelConfig& config, const std::string& layer);
 
 // Throws unless the numbers make sense together. Parsing does it; code that fills a config by hand
 // may.

@@ -21,7 +21,8 @@ std::shared_ptr<Network> build(const SafetensorsFile& file) {
     is_double = is_double || view.dtype == DType::kF64;
   }
   const nn::ParameterBudget budget(values);
-  const ModelConfig config = parse_model_config(file.metadata().at("config"), "config");
+  const ModelConfig config = 
+      parse_model_config(file.metadata().at("config"), "config", NotTaken::kDrop);
   const KeepGenerator keep;
   const auto network = make_network(config);
   if (is_double) network->to(at::kDouble);

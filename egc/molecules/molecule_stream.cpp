@@ -61,7 +61,7 @@ std::optional<MoleculeStream::Chunk> MoleculeStream::next(int64_t count) {
       graphs[k].values.assign(static_cast<size_t>(info_.num_targets),
                               std::numeric_limits<float>::quiet_NaN());
     builder.add(graphs[k]);
-    out.smiles.push_back(rows[k].smiles);
+    out.rows.push_back(std::move(rows[k]));
   }
   out.dataset = builder.finish();
   out.dataset.info = info_;

@@ -19,9 +19,11 @@ class MoleculeStream {
 
   struct Chunk {
     data::Dataset dataset;
-    std::vector<std::string> smiles;  // of each graph
-    std::vector<BadSmiles> bad;       // left out
+    std::vector<SmilesRow> rows;  // what each graph was made of
+    std::vector<BadSmiles> bad;   // left out
   };
+  const SmilesRows& input() const { return rows_; }
+
   // At most `count` lines; nothing at the end.
   std::optional<Chunk> next(int64_t count);
 

@@ -74,7 +74,12 @@ State translated(std::string_view layer, const ForeignShape& shape, const State&
   if (layer.starts_with("egc")) return egc_state(shape, foreign);
   State out = foreign;
   if (layer == "gat") {
-    // One Linear for both ends has two names in PyTorch Geometric.
+    // Newer versions of PyTorch Geometric call it lin.
+    if (auto node = out.extract("lin.weight")) {
+      node.key() = "lin_src.weight";
+      out.insert(std::move(node));
+    }
+    // One Linear for both ends has two names in older ones.
     if (const auto node = out.extract("lin_dst.weight"))
       expect(out.contains("lin_src.weight") && at::equal(node.mapped(), out["lin_src.weight"]),
              "lin_dst.weight differs from lin_src.weight: this layer has one Linear for both");
@@ -85,6 +90,20 @@ State translated(std::string_view layer, const ForeignShape& shape, const State&
   } else if (layer == "regc") {
     if (const auto node = out.extract("bases_weight")) out["bases_lin.weight"] = node.mapped().t();
   }
+  return out;
+}
+
+// "the tensors "a", "b" are missing; the network has no tensor "c""
+std::string spell_differences(const std::vector<std::string>& unknown,
+                              const std::vector<std::string>& missing) {
+  const auto plural = [](const auto& names) { return names.size() > 1 ? "s" : ""; };
+  std::string out;
+  if (!missing.empty())
+    out = fmt::format("the tensor{} \"{}\" {} missing", plural(missing), fmt::join(missing, "\", \""),
+                      missing.size() > 1 ? "are" : "is");
+  if (!unknown.empty())
+    out += fmt::format("{}the network has no tensor{} \"{}\"", out.empty() ? "" : "; ",
+                       plural(unknown), fmt::join(unknown, "\", \""));
   return out;
 }
 
@@ -106,12 +125,17 @@ State state_of(const torch::nn::Module& module) {
 void load_state(torch::nn::Module& module, const State& state, const std::string& where) {
   at::NoGradGuard no_grad;
   const State own = state_of(module);
+  std::vector<std::string> unknown;
+  std::vector<std::string> missing;
   for (const auto& [name, tensor] : state)
-    expect(own.contains(name), "{}: the network has no tensor \"{}\"", where, name);
+    if (!own.contains(name)) unknown.push_back(name);
+  for (const auto& [name, tensor] : own)
+    if (!state.contains(name)) missing.push_back(name);
+  if (!unknown.empty() || !missing.empty())
+    fail(ErrorKind::kModel, "{}: {}", where, spell_differences(unknown, missing));
   // All is checked before anything is changed.
   for (const auto& [name, tensor] : own) {
     const auto it = state.find(name);
-    expect(it != state.end(), "{}: the tensor \"{}\" is missing", where, name);
     // A single value may come as [1] or as [].
     const bool fits =
         it->second.sizes() == tensor.sizes() || (it->second.numel() == 1 && tensor.numel() == 1);

@@ -171,8 +171,9 @@ int64_t rows_before(int64_t rows) {
   return before;
 }
 
-// Statistics of the batch, and what the running ones become.
-void take_batch_statistics(const at::Tensor& x, const BatchNormTensors& norm, Saved& saved,
+// Statistics of the batch, and what the running ones become. False where the batch of all ranks has
+// fewer than two rows, which have no variance.
+bool take_batch_statistics(const at::Tensor& x, const BatchNormTensors& norm, Saved& saved,
                            at::Tensor& variance) {
   at::Tensor& mean = saved.mean;
   int64_t rows = x.size(0);
@@ -189,10 +190,11 @@ void take_batch_statistics(const at::Tensor& x, const BatchNormTensors& norm, Sa
     saved.first_row = shared.before;
     saved.rows_of_all = rows = shared.all;
   }
-  check(rows > 1, "batch norm: training needs at least two rows, got {}", rows);
+  if (rows < 2) return false;
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   at::Tensor(norm.running_mean).mul_(1 - norm.momentum).add_(mean, norm.momentum);
   at::Tensor(norm.running_var).mul_(1 - norm.momentum).add_(variance, norm.momentum * unbiased);
+  return true;
 }
 
 // Dropout of a matrix whose rows nobody has counted.
@@ -218,13 +220,11 @@ at::Tensor batch_norm_act(const at::Tensor& x, const BatchNormTensors& norm, boo
   saved.relu = relu;
   saved.drop = training ? checked_probability(dropout) : 0.0;
   if (saved.drop > 0) saved.seed = draw_seed();
-  saved.of_this_batch = training;
   {
     at::NoGradGuard no_grad;
     at::Tensor variance;
-    if (training) {
-      take_batch_statistics(x, norm, saved, variance);
-    } else {
+    saved.of_this_batch = training && take_batch_statistics(x, norm, saved, variance);
+    if (!saved.of_this_batch) {  // a single row is normalised as in evaluation
       saved.mean = norm.running_mean.clone();
       variance = norm.running_var;
     }

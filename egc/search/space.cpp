@@ -67,6 +67,12 @@ Space Space::parse(const std::string& text, const std::string& where) {
   return out;
 }
 
+std::vector<std::string> Space::names() const {
+  std::vector<std::string> out;
+  for (const Setting& s : settings_) out.push_back(s.name);
+  return out;
+}
+
 Json Space::value_at(const Setting& s, double share) const {
   if (s.log) return std::exp(std::log(s.low) + share * (std::log(s.high) - std::log(s.low)));
   const double value = s.low + share * (s.high - s.low);

@@ -17,6 +17,9 @@ class Space {
   // Throws kUsage with `where` and what was expected.
   static Space parse(const std::string& text, const std::string& where);
 
+  // Of the settings, for instance train.lr.
+  std::vector<std::string> names() const;
+
   // One point, drawn.
   nlohmann::ordered_json sample(Rng& rng) const;
   // All points of the lists, and of ranges in "steps" equal steps; the last name varies fastest.

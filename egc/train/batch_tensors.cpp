@@ -8,6 +8,7 @@ namespace {
 template <class T>
 at::Tensor borrow(const std::shared_ptr<data::GraphBatch>& owner, std::vector<T>& values,
                   at::IntArrayRef shape, at::ScalarType type) {
+  if (values.empty()) return at::empty(shape, type);
   return at::from_blob(
       values.data(), shape, [owner](void*) {}, type);
 }
@@ -21,14 +22,14 @@ BatchTensors to_tensors(data::GraphBatch batch, Task task) {
   out.input.first_node = owner->graphs.first_node;
   out.ids = owner->ids;
   const int64_t nodes = owner->graphs.graph.num_targets();
-  if (!owner->floats.empty())
-    out.input.x = borrow(owner, owner->floats, {nodes, owner->columns}, at::kFloat);
-  else
+  if (owner->is_categorical)
     out.input.x = borrow(owner, owner->categories, {nodes, owner->columns}, at::kLong);
+  else
+    out.input.x = borrow(owner, owner->floats, {nodes, owner->columns}, at::kFloat);
   const auto graphs = static_cast<int64_t>(owner->ids.size());
   if (task == Task::kGraphSequence)
     out.target = borrow(owner, owner->classes, {graphs, owner->label_columns}, at::kLong);
-  else if (!owner->classes.empty())
+  else if (owner->has_classes)
     out.target =
         borrow(owner, owner->classes, {static_cast<int64_t>(owner->classes.size())}, at::kLong);
   else

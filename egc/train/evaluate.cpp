@@ -43,12 +43,13 @@ void Predictions::add(const at::Tensor& output, const BatchTensors& batch) {
         if (word_numbers_.empty())
           for (size_t k = 0; k < vocabulary.words().size(); ++k)
             word_numbers_.emplace(vocabulary.words()[k], static_cast<int64_t>(k));
-        // A word that the vocabulary lacks gets a number that no network predicts.
+        // A word that the vocabulary lacks gets a number that no network predicts: below 0, as a
+        // network may have more outputs than the vocabulary has words.
         for (const auto word : data::split_words(data_.dataset().labels.tokens[id]))
-          truth.push_back(
-              word_numbers_
-                  .try_emplace(std::string(word), static_cast<int64_t>(word_numbers_.size()) + 2)
-                  .first->second);
+          truth.push_back(word_numbers_
+                              .try_emplace(std::string(word),
+                                           -1 - static_cast<int64_t>(word_numbers_.size()))
+                              .first->second);
       }
       return;
     default:

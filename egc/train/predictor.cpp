@@ -6,6 +6,8 @@
 
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
+#include "egc/data/standardize.h"
+#include "egc/models/ensemble.h"
 #include "egc/train/default_config.h"
 #include "egc/train/task_data.h"
 
@@ -74,6 +76,19 @@ Predictor::Predictor(const std::filesystem::path& path) {
          tasks().name_of(info_.task), outputs, tasks().name_of(config().task), config().outputs);
 }
 
+Predictor::Predictor(const std::vector<std::filesystem::path>& paths) : Predictor(paths.at(0)) {
+  if (paths.size() == 1) return;
+  std::vector<std::shared_ptr<models::Network>> networks = {network_};
+  for (size_t k = 1; k < paths.size(); ++k) {
+    Predictor other(paths[k]);
+    if (other.info_ != info_ || other.vocabulary_.words() != vocabulary_.words())
+      fail(ErrorKind::kModel, "{} and {} were trained on different data, so they make no ensemble",
+           paths[0].string(), paths[k].string());
+    networks.push_back(other.network_);
+  }
+  network_ = std::make_shared<models::Ensemble>(std::move(networks));
+}
+
 TrainConfig Predictor::training() const {
   const auto it = notes_.find("train");
   if (it == notes_.end()) return {};
@@ -92,11 +107,15 @@ void Predictor::check_input(const data::Dataset& dataset) const {
   }
 }
 
-PredictionTable Predictor::predict(const data::Dataset& dataset, int64_t batch) {
+data::Dataset Predictor::prepare(const data::Dataset& dataset) const {
   check_input(dataset);
+  return data::standardized(dataset, info_.scaling);
+}
+
+PredictionTable Predictor::predict(const data::Dataset& dataset, int64_t batch) {
   const at::NoGradGuard no_grad;
   network_->eval();
-  const auto stream = all_batches(dataset, vocabulary_, batch);
+  const auto stream = all_batches(prepare(dataset), vocabulary_, batch);
   PredictionTable out;
   stream->begin(0, 0);
   while (const auto tensors = stream->next())

@@ -26,6 +26,8 @@ class Predictor {
  public:
   // A model file of a training run, or a run's directory; whatever is wrong with it is kModel.
   explicit Predictor(const std::filesystem::path& path);
+  // The mean of several that were trained on the same data.
+  explicit Predictor(const std::vector<std::filesystem::path>& paths);
 
   const models::ModelConfig& config() const { return network_->config(); }
   const models::Notes& notes() const { return notes_; }
@@ -38,6 +40,8 @@ class Predictor {
 
   // Throws kData with what was expected and found unless the dataset fits.
   void check_input(const data::Dataset& dataset) const;
+  // The dataset as the network reads it: checked, with its features standardised as in training.
+  data::Dataset prepare(const data::Dataset& dataset) const;
   // Of all graphs, `batch` at a time; of one graph whole.
   PredictionTable predict(const data::Dataset& dataset, int64_t batch);
 

@@ -30,6 +30,7 @@ void visit(Visitor&& v, Config& c) {
   v("drop_edges", c.drop_edges);
   v("drop_nodes", c.drop_nodes);
   v("aggregator_sparsity", c.aggregator_sparsity);
+  v("standardize", c.standardize);
 }
 
 }  // namespace
@@ -63,6 +64,8 @@ void check_config(const TrainConfig& c) {
   };
   positive("lr", c.lr);
   not_negative("wd", c.wd);
+  check(c.standardize.empty() || c.standardize == "train" || c.standardize == "none",
+        "standardize must be \"train\" or \"none\", got \"{}\"", c.standardize);
   check(c.batch >= 1, "batch must be at least 1, got {}", c.batch);
   check(c.epochs >= 1, "epochs must be at least 1, got {}", c.epochs);
   check(c.early_stop >= 0, "early_stop must not be negative, got {}", c.early_stop);

@@ -24,6 +24,9 @@ struct TrainConfig {
   double drop_edges = 0;  // share of edges that a training step goes without
   double drop_nodes = 0;  // likewise of nodes, with their edges
   double aggregator_sparsity = 0;  // of aggregator_penalty.h
+  // Float features: "train" scales them by the mean and deviation of the training set; "none" or
+  // empty leaves them as they are.
+  std::string standardize;
 
   bool operator==(const TrainConfig&) const = default;
 };

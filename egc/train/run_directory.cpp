@@ -54,8 +54,8 @@ RunDirectory RunDirectory::create(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
     check(name == kLock || is_leftover(name),
-          "{}: there is \"{}\" already; --resume {} goes on with a run, another --out starts a new "
-          "one",
+          "{}: there is \"{}\" already; --resume {} goes on with a run, --overwrite replaces it, "
+          "another --out starts a new one",
           path.string(), name, path.string());
   }
   RunDirectory dir(path);
