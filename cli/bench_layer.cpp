@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/paper_tables.h"
 #include "cli/torch_module.h"
+#include "egc/core/layer_options.h"
 #include "egc/core/parallel.h"
 #include "egc/kernels/target.h"
 
@@ -189,7 +190,14 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   app->footer(
       "Example:\n  egc bench layer --model all\n  egc bench layer --model egc-m --hidden 124 "
       "--aggregators add,std,max --topology zinc-minibatch");
-  app->callback([o, aten, &common] {
+  app->callback([o, app, aten, &common] {
+    if (o->model != "all")
+      for (const auto& [flag, option] : {std::pair{"--heads", "heads"},
+                                         {"--bases", "bases"},
+                                         {"--aggregators", "aggregators"},
+                                         {"--self-loops", "self_loops"},
+                                         {"--activation", "activation"}})
+        if (app->get_option(flag)->count() > 0) check_takes(o->model, option, flag);
     o->seed = common.seed;
     const bool one_of_egc = o->model == "egc-s" || o->model == "egc-m";
     if (aten->empty()) o->aten = one_of_egc;

@@ -98,6 +98,12 @@ NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info)
   // Predictions are joined by the column that the table has for it.
   if (built.id_column == "id" && !is_graph_task(info.task)) made.ids = made.names;
   made.extra = std::move(built.extra);
+  const auto name = std::find_if(made.extra.begin(), made.extra.end(),
+                                 [](const data::ExtraColumn& c) { return c.name == "name"; });
+  if (!made.ids.empty() && name != made.extra.end()) {
+    made.names = std::move(name->values);
+    made.extra.erase(name);
+  }
   auto chunk = std::make_shared<std::optional<PredictChunk>>(std::move(made));
   return [chunk] { return std::exchange(*chunk, std::nullopt); };
 }

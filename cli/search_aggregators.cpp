@@ -20,6 +20,7 @@
 #include "cli/stop_signal.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
+#include "egc/core/layer_options.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
 #include "egc/core/statistics.h"
@@ -41,9 +42,6 @@ struct AggregatorOptions : SearchOptions {
   int64_t gate_epochs = 40;
   double strength = 0.01;
 };
-
-// The layers that take any set of aggregators.
-constexpr const char* kChoosers[] = {"egc-s", "egc-m", "egc", "regc"};
 
 // What was found, and what it took.
 struct Found {
@@ -87,10 +85,12 @@ class AggregatorSearch {
         stop_(watch_stop_signals()),
         base_(base_config(options)),
         epochs_(most_epochs(base_)) {
-    const Json model = base_["model"].value("model", Json("egc-s"));
-    check(std::any_of(std::begin(kChoosers), std::end(kChoosers),
-                      [&](const char* name) { return model == name; }),
-          "{} has no choice of aggregators; {} have", model.dump(), fmt::join(kChoosers, ", "));
+    const std::string model = base_["model"].value("model", "egc-s");
+    std::vector<std::string_view> choosers;  // layers that take any set of aggregators
+    for (const LayerTraits& layer : layer_table())
+      if (layer.takes("aggregators") && layer.takes("bases")) choosers.push_back(layer.name);
+    check(std::find(choosers.begin(), choosers.end(), model) != choosers.end(),
+          "\"{}\" has no choice of aggregators; {} have", model, fmt::join(choosers, ", "));
     const Json given = base_["model"].value("aggregators", Json::array());
     check(given.is_array() && std::all_of(given.begin(), given.end(),
                                           [](const Json& name) { return name.is_string(); }),

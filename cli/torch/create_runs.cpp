@@ -95,7 +95,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
     if (!f.model.empty() && f.model != run.model.model) models::set_layer(run.model, f.model);
   } else {
     check(!f.model.empty(), "--model or --config is needed");
-    run.model = train::default_config(dataset, f.model);
+    run = train::default_run(dataset, f.model, f.split.value_or(""));
   }
   run.dataset = f.dataset;
   models::ModelConfig& m = run.model;
@@ -112,6 +112,8 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   if (f.activation) m.activation = nn::parse_weight_activation(*f.activation);
   if (f.encoder) m.encoder = models::encoders().at(*f.encoder);
   if (f.readout) m.readout = models::readouts().at(*f.readout);
+  // Said in full, so that another version's defaults change nothing.
+  if (layer_traits(m.model).takes("self_loops") && !m.self_loops) m.self_loops = SelfLoops::kAll;
   if (!f.dropout_at.empty()) m.dropout_at = models::parse_dropout_at(f.dropout_at);
   const auto& at = m.dropout_at;
   if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)

@@ -82,6 +82,7 @@ std::string reason_to_ignore(const ColumnPlan& column, const Cells& cells, TextF
   if (column.kind == ColumnKind::kNumber)
     return are_same(cells.numbers) ? "all its values are the same" : "";
   if (column.categories == 1 && cells.missing == 0) return "all its values are the same";
+  if (cells.odd_rows.empty()) return "";  // whole numbers may be categories
   if (there >= 3 && column.categories == there) return "all its texts are different";
   if (there >= 20 && column.categories * 10 > there * 9) return "nearly all its texts are different";
   if (text == TextFeatures::kOneHot && column.categories > static_cast<int64_t>(kMostOneHot))

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "egc/core/error.h"
+#include "egc/core/layer_options.h"
+#include "egc/data/splits.h"
 #include "egc/data/training_edges.h"
 
 namespace egc::train {
@@ -55,6 +57,68 @@ models::ModelConfig default_config(const data::Dataset& d, const std::string& mo
   }
   if (d.splits_nodes()) c.layers = 3;
   return c;
+}
+
+namespace {
+
+// Nodes of one graph with few labels, for instance 20 of a class: what overfits is kept small. The
+// features go straight into the first of two layers, half of them and of the hidden values drop out,
+// and weights decay. Layers with towers need an encoder, which makes the width divisible.
+void suit_few_labels(models::ModelConfig& m, TrainConfig& t) {
+  constexpr int64_t kHidden = 64;
+  constexpr int64_t kUnit = 8;  // of heads
+  m.hidden = std::max(kHidden, (m.outputs + kUnit - 1) / kUnit * kUnit);
+  m.layers = 2;
+  m.norm = false;
+  m.residual = false;
+  if (m.encoder == Encoder::kLinear && !layer_traits(m.model).takes("towers"))
+    m.encoder = Encoder::kNone;
+  m.dropout = 0.5;
+  m.dropout_at = {.encoder = true, .activation = true};
+  t.lr = 0.01;
+  t.wd = 2e-3;
+}
+
+// Nodes of one graph with many labels: a deeper network with batch norm and residuals.
+void suit_many_labels(models::ModelConfig& m, TrainConfig& t) {
+  m.dropout = 0.5;
+  m.dropout_at = {.activation = true};
+  t.lr = 0.01;
+  t.wd = 5e-4;
+}
+
+}  // namespace
+
+RunConfig default_run(const data::Dataset& d, const std::string& model, const std::string& split) {
+  RunConfig run;
+  models::ModelConfig& m = run.model;
+  TrainConfig& t = run.train;
+  m = default_config(d, model);
+  const data::Split parts = data::with_valid(d, split);
+  if (m.task == Task::kNodeClassificationHetero) {
+    m.norm = m.residual = false;  // its networks have neither
+    return run;
+  }
+  if (d.splits_nodes()) {
+    // One step an epoch: a score of few validation nodes moves by chance, and batch norm's running
+    // statistics need some fifty steps before validation means anything.
+    t.epochs = 400;
+    t.early_stop = 100;
+    const int64_t labels = parts.train.size();
+    constexpr int64_t kFewOfAClass = 40;
+    if (labels <= std::max(m.features, kFewOfAClass * m.outputs))
+      suit_few_labels(m, t);
+    else
+      suit_many_labels(m, t);
+    return run;
+  }
+  // Patience is counted in epochs, what it waits for are steps.
+  constexpr int64_t kSteps = 1500;
+  const int64_t steps = std::max<int64_t>(1, (parts.train.size() + t.batch - 1) / t.batch);
+  t.early_stop = std::clamp<int64_t>(kSteps / steps, 20, 100);
+  t.lr_patience = t.early_stop / 2;
+  if (t.early_stop > 20) t.epochs = 500;
+  return run;
 }
 
 void check_fits(const models::ModelConfig& c, const data::Dataset& d) {

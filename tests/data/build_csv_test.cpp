@@ -92,13 +92,22 @@ TEST(ParseField, NumbersAndMissingValues) {
     EXPECT_TRUE(parse_field(text, v)) << text;
     EXPECT_EQ(v, want) << text;
   }
-  for (const char* text : {"", "nan", "NaN", "NA", "null", "  "}) {
+  for (const char* text :
+       {"", "nan", "NaN", "NA", "null", "  ", "n/a", "N/A", "#N/A", "None", "NULL", "nil", "?", "-",
+        "inf", "-inf", "+Inf", "Infinity", "-infinity"}) {
     EXPECT_TRUE(parse_field(text, v)) << text;
     EXPECT_TRUE(std::isnan(v)) << text;
   }
   for (const char* text :
-       {"x", "1x", "1 2", "0x10", "1,5", "inf", "-inf", "1e999", "+", "--1", "+-1"})
+       {"x", "1x", "1 2", "0x10", "1,5", "1e999", "+", "--1", "+-1", "12,34", ",123", "1,2345",
+        "1,,234", "1,234,", "1234,567", "1.5,000", "a,123", "infinite", "naan"})
     EXPECT_FALSE(parse_field(text, v)) << text;
+  for (const auto& [text, want] : {std::pair{"1,234", 1234.0},
+                                   {"-12,345,678.5", -12345678.5},
+                                   {"+999,000", 999000.0}}) {
+    EXPECT_TRUE(parse_field(text, v)) << text;
+    EXPECT_EQ(v, want) << text;
+  }
 }
 
 // Ten people, of whom two are in doubt.
@@ -363,10 +372,188 @@ TEST_F(BuildCsv, WrongOptionsAreRefused) {
   for (int k = 0; k < 1002; ++k) many += fmt::format("{0},name {0},{1}\n", k, k % 2);
   files_.write("nodes.csv", many);
   files_.write("edges.csv", "source,target\n0,1\n");
-  expect_error(ErrorKind::kData, {"\"name\"", "1002"}, [&] { build_csv(options_); });
   o = options_;
+  o.columns = {{"name", ColumnKind::kCategory}};
+  expect_error(ErrorKind::kData, {"\"name\"", "1002"}, [&] { build_csv(o); });
   o.text = TextFeatures::kEmbed;
   EXPECT_EQ(build_csv(o).dataset.info.categories, std::vector<int64_t>{1003});
+  o.columns = {{"class", ColumnKind::kCategory}};
+  expect_error(ErrorKind::kUsage, {"--column class", "there are name"}, [&] { build_csv(o); });
+  o = options_;
+  o.columns = {{"x", ColumnKind::kNumber}};
+  expect_error(ErrorKind::kUsage, {"--column x", "there are name"}, [&] { build_csv(o); });
+}
+
+// What becomes of a column of 12 cells, beside what is said of it.
+struct MessyColumn {
+  const char* what;
+  std::vector<const char*> cells;  // the rest is repeated
+  const char* plan;                // kind, missing, categories
+  const char* notice;              // part of a sentence; "": none is said
+};
+
+const MessyColumn kMessy[] = {
+    {"numbers", {"1", "2.5", "-3", "1e3"}, "number 0", ""},
+    {"signs and blanks", {"+1", " 2 ", "3"}, "number 0", ""},
+    {"thousands", {"\"1,234\"", "\"12,000\"", "7"}, "number 0", ""},
+    {"whole numbers", {"1990", "2001", "2010"}, "number 0", ""},
+    {"0 and 1", {"0", "1"}, "number 0", ""},
+    {"empty cells", {"1", "", "3"}, "number 4", ""},
+    {"n/a", {"1", "n/a", "3", "N/A"}, "number 6", ""},
+    {"NA and #N/A", {"NA", "2", "#N/A", "4"}, "number 6", ""},
+    {"None and NULL", {"None", "2", "NULL", "null"}, "ignore 9", "all its values are the same"},
+    {"? and -", {"?", "2", "-", "5"}, "number 6", ""},
+    {"inf", {"inf", "2", "-inf", "3"}, "number 6", ""},
+    {"one odd cell", {"abc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}, "number 1",
+     "line 2 \"abc\""},
+    {"a unit in one cell", {"1", "2", "3", "4 kg", "5", "6", "7", "8", "9", "1", "2", "3"},
+     "number 1", "line 5 \"4 kg\""},
+    {"two odd cells", {"abc", "1", "2", "x", "4", "5", "6", "7", "8", "9", "10", "11"},
+     "ignore 0", "all its texts are different"},
+    {"texts", {"red", "blue"}, "category 0 2", ""},
+    {"texts in different cases", {"Red", "red"}, "category 0 2", ""},
+    {"texts and missing", {"red", "", "blue", "?"}, "category 6 2", ""},
+    {"half numbers, half texts", {"1", "a", "2", "b"}, "category 0 4", ""},
+    {"quoted texts with commas", {"\"a, b\"", "\"c, d\""}, "category 0 2", ""},
+    {"yes and no", {"yes", "no", "no"}, "category 0 2", ""},
+    {"letters beyond ASCII", {"Zürich", "Genève"}, "category 0 2", ""},
+    {"names", {"ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan", "kim", "lea"},
+     "ignore 0", "all its texts are different"},
+    {"constant number", {"7"}, "ignore 0", "all its values are the same"},
+    {"constant text", {"x"}, "ignore 0", "all its values are the same"},
+    {"a text or nothing", {"x", ""}, "category 6 1", ""},
+    {"nothing", {""}, "ignore 12", "it has no values"},
+    {"only missing words", {"NA", "?"}, "ignore 12", "it has no values"},
+    {"dates", {"2020-01-01", "2020-01-02"}, "category 0 2", ""},
+};
+
+TEST_F(BuildCsv, WhatBecomesOfMessyColumns) {
+  for (const MessyColumn& m : kMessy) {
+    SCOPED_TRACE(m.what);
+    std::string table = "id,x,class\n";
+    for (size_t k = 0; k < 12; ++k)
+      table += fmt::format("n{},{},{}\n", k, m.cells[k % m.cells.size()], k % 2 == 0 ? "a" : "b");
+    files_.write("nodes.csv", table);
+    files_.write("edges.csv", "source,target\nn0,n1\n");
+    const CsvDataset built = build_csv(options_);
+    ASSERT_EQ(built.plan.size(), 1U);
+    const ColumnPlan& c = built.plan[0];
+    std::string plan = fmt::format("{} {}", column_kinds().name_of(c.kind),
+                                   c.missing + std::ssize(c.odd_rows));
+    if (c.kind == ColumnKind::kCategory) plan += fmt::format(" {}", c.categories);
+    EXPECT_EQ(plan, m.plan);
+    EXPECT_EQ(built.dataset.info.columns.size(), c.kind == ColumnKind::kIgnore ? 0U : 1U);
+    if (std::string_view(m.notice).empty()) {
+      EXPECT_TRUE(built.notices.empty()) << built.notices[0];
+    } else {
+      ASSERT_EQ(built.notices.size(), 1U);
+      EXPECT_NE(built.notices[0].find(m.notice), std::string::npos) << built.notices[0];
+      EXPECT_NE(built.notices[0].find("\"x\""), std::string::npos) << built.notices[0];
+    }
+    // What is ignored goes along into predictions, what is used does not.
+    const bool extra = std::any_of(built.extra.begin(), built.extra.end(),
+                                   [](const ExtraColumn& e) { return e.name == "x"; });
+    EXPECT_EQ(extra, c.kind == ColumnKind::kIgnore);
+    for (const float v : built.dataset.node_features.floats.values) EXPECT_TRUE(std::isfinite(v));
+  }
+}
+
+TEST_F(BuildCsv, OneOddCellOfManyIsListedWithItsLine) {
+  std::string table = "id,age,class\n";
+  for (int k = 0; k < 600; ++k)
+    table += fmt::format("n{},{},{}\n", k, k == 417 ? "unknown" : std::to_string(20 + k % 50),
+                         k % 2);
+  files_.write("nodes.csv", table);
+  files_.write("edges.csv", "source,target\nn0,n1\n");
+  const CsvDataset built = build_csv(options_);
+  EXPECT_EQ(built.plan[0].kind, ColumnKind::kNumber);
+  ASSERT_EQ(built.notices.size(), 1U);
+  EXPECT_NE(built.notices[0].find("1 of 600 values"), std::string::npos) << built.notices[0];
+  EXPECT_NE(built.notices[0].find("line 419 \"unknown\""), std::string::npos) << built.notices[0];
+  EXPECT_EQ(built.gaps[0].missing, 1);
+  EXPECT_FLOAT_EQ(built.dataset.node_features.floats.at(417, 0),
+                  static_cast<float>(built.dataset.info.columns[0].mean));
+}
+
+TEST_F(BuildCsv, KindsThatAreAskedFor) {
+  std::string table = "id,zip,code,class\n";
+  for (int k = 0; k < 12; ++k)
+    table += fmt::format("n{},{},x{},{}\n", k, 8000 + k % 3, k, k % 2);
+  files_.write("nodes.csv", table);
+  files_.write("edges.csv", "source,target\nn0,n1\n");
+  options_.columns = {{"zip", ColumnKind::kCategory}, {"code", ColumnKind::kCategory}};
+  const Dataset d = build_csv(options_).dataset;
+  EXPECT_EQ(d.info.columns[0].values, (Words{"8000", "8001", "8002"}));
+  EXPECT_EQ(d.info.columns[1].values.size(), 12U);
+  options_.columns = {{"zip", ColumnKind::kIgnore}, {"code", ColumnKind::kNumber}};
+  expect_error(ErrorKind::kData, {"\"code\"", "no number"}, [&] { build_csv(options_); });
+  options_.columns.erase("code");
+  const CsvDataset without = build_csv(options_);
+  EXPECT_TRUE(without.dataset.info.columns.empty());
+  EXPECT_EQ(without.notices.size(), 1U) << "what was asked for needs no notice";
+}
+
+TEST_F(BuildCsv, ASplitColumnIsTheSplit) {
+  std::string table = "id,x,split,class\n";
+  for (int k = 0; k < 12; ++k)
+    table += fmt::format("n{},{},{},{}\n", k, k, k < 6 ? "Train" : k < 8 ? "val" : k < 11 ? "test" : "",
+                         k % 2);
+  files_.write("nodes.csv", table);
+  files_.write("edges.csv", "source,target\nn0,n1\n");
+  const CsvDataset built = build_csv(options_);
+  const Split& s = built.dataset.splits.at(0);
+  EXPECT_EQ(built.split_column, "split");
+  EXPECT_EQ(to_vector(s.train), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(to_vector(s.valid), (std::vector<int64_t>{6, 7}));
+  EXPECT_EQ(to_vector(s.test), (std::vector<int64_t>{8, 9, 10}));
+  EXPECT_EQ(built.dataset.info.columns.size(), 1U) << "it is no feature";
+  // A column of that name with other values is one, unless it is asked for.
+  files_.write("nodes.csv", "id,split,class\na,hair,1\nb,nail,0\nc,hair,1\nd,nail,0\n");
+  files_.write("edges.csv", "source,target\na,b\n");
+  const CsvDataset other = build_csv(options_);
+  EXPECT_EQ(other.split_column, "");
+  EXPECT_EQ(other.dataset.info.columns.at(0).name, "split");
+  ASSERT_EQ(other.notices.size(), 1U);
+  EXPECT_NE(other.notices[0].find("nodes.csv:2"), std::string::npos) << other.notices[0];
+  options_.split = "split";
+  expect_error(ErrorKind::kData, {"nodes.csv:2", "\"hair\"", "train, valid or test"},
+               [&] { build_csv(options_); });
+  options_.split = "nothing";
+  expect_error(ErrorKind::kUsage, {"\"nothing\"", "id, split, class"},
+               [&] { build_csv(options_); });
+}
+
+TEST_F(BuildCsv, SemicolonsAndDecimalCommas) {
+  std::string table = "id;x;class\n";
+  for (int k = 0; k < 12; ++k) table += fmt::format("n{};{},5;{}\n", k, k, k % 2);
+  files_.write("nodes.csv", table);
+  files_.write("edges.csv", "source;target\nn0;n1\n");
+  const Dataset d = build_csv(options_).dataset;
+  EXPECT_FLOAT_EQ(d.node_features.floats.at(3, 0), 3.5F);
+  EXPECT_EQ(d.num_edges(), 1);
+}
+
+TEST_F(BuildCsv, OddCellsOfMoreRowsCountAsMissing) {
+  std::string table = "id,x,class\n";
+  for (int k = 0; k < 12; ++k) table += fmt::format("n{},{},{}\n", k, k, k % 2);
+  files_.write("nodes.csv", table);
+  files_.write("edges.csv", "source,target\nn0,n1\n");
+  const CsvDataset first = build_csv(options_);
+  CsvOptions more = options_;
+  more.like = &first.dataset.info;
+  more.label = "";
+  files_.write("nodes.csv", [&] {
+    std::string text = table;
+    return text.replace(text.find("n4,4,"), 5, "n4,four,");
+  }());
+  const CsvDataset second = build_csv(more);
+  EXPECT_FLOAT_EQ(second.dataset.node_features.floats.at(4, 0), 5.5F);
+  ASSERT_EQ(second.notices.size(), 1U);
+  EXPECT_NE(second.notices[0].find("line 6 \"four\""), std::string::npos) << second.notices[0];
+  // The label of the new rows is no feature; it goes along.
+  ASSERT_EQ(second.extra.size(), 1U);
+  EXPECT_EQ(second.extra[0].name, "class");
+  EXPECT_EQ(second.extra[0].values.size(), 12U);
 }
 
 TEST_F(BuildCsv, EdgeColumnsAreNamedBothOrTheFirstTwo) {

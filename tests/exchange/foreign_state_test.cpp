@@ -52,7 +52,8 @@ TEST(ForeignState, KnownNamesFindTheirPlaces) {
   EXPECT_EQ(names_of(network_state(config_for("gcn"), foreign)),
             (std::vector<std::string>{"body.blocks.0.conv.bias", "body.blocks.0.norm.running_mean",
                                       "body.blocks.1.conv.lin.weight", "body.blocks.1.norm.weight",
-                                      "encoder.lin.weight", "head.mlp.linears.0.weight",
+                                      "encoder.lin.weight", "head.mlp.linears.0.bias",
+                                      "head.mlp.linears.0.weight", "head.mlp.linears.1.bias",
                                       "head.mlp.linears.1.weight", "head.mlp.norms.0.running_mean",
                                       "head.mlp.norms.0.weight"}));
   EXPECT_EQ(names_of(network_state(config_for("gcn"), {{"convs.2.bias", t},
@@ -92,7 +93,7 @@ TEST(ForeignState, UnknownNamesAreRefused) {
                            "Embedding.weight",
                            " mlp.0.weight",
                            "convs2.0.bias",
-                           "encoder.weight",
+                           "encoders.weight",
                            "body.blocks.0.conv.bias"})
     expect_refused({{name, at::ones({1})}}, fmt::format("\"{}\"", name));
 }

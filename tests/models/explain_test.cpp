@@ -76,6 +76,7 @@ TEST(Explain, TheGainOfAWaveIsWhatTheLayerMakesOfIt) {
   c.residual = false;
   c.norm = false;
   c.aggregators = AggregatorSet{Aggregator::kSymnorm, Aggregator::kMean, Aggregator::kMax};
+  c.self_loops = SelfLoops::kSymnorm;
   const auto network = models::make_network(c);
   network->eval();
   models::ModelInput in;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "egc/models/network.h"
+#include "egc/core/layer_options.h"
 #include "egc/nn/conv_table.h"
 #include "tests/core/expect_error.h"
 
@@ -48,7 +49,7 @@ TEST(FitWidth, FindsThePapersWidths) {
   // results of the paper's own sizing, from the released models' parameter counts
   EXPECT_EQ(models::fit_width(zinc("egc-s"), 102'861), 168);
   ModelConfig m = zinc("egc-m");
-  m.heads = 4;
+  if (layer_traits(m.model).takes("heads")) m.heads = 4;
   m.bases = 4;
   EXPECT_EQ(models::fit_width(m, 100'385), 124);
 }

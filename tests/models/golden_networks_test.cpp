@@ -47,7 +47,7 @@ ModelConfig config_of(const std::map<std::string, std::string>& meta) {
   if (!activation.empty()) c.activation = nn::parse_weight_activation(activation);
   if (meta.contains("aggregators"))
     c.aggregators = parse_aggregators(nlohmann::json::parse(meta.at("aggregators")));
-  if (meta.contains("degree_histogram"))
+  if (meta.contains("degree_histogram") && c.model == "pna")
     c.mean_log_degree = nn::mean_log_degree(nlohmann::json::parse(meta.at("degree_histogram")));
   return c;
 }

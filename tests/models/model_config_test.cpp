@@ -1,5 +1,8 @@
 // Configurations: every field survives JSON, and what makes no sense is refused with a reason.
 #include "egc/models/model_config.h"
+#include "egc/core/layer_options.h"
+#include "egc/models/body.h"
+#include "egc/nn/conv_table.h"
 #include "egc/train/run_config.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +47,12 @@ ModelConfig on_nodes() {
   ModelConfig c = on_graphs();
   c.task = Task::kNodeClassification;
   c.outputs = 5;
+  return c;
+}
+
+ModelConfig pna() {
+  ModelConfig c = on_graphs();
+  c.model = "pna";
   return c;
 }
 
@@ -132,10 +141,10 @@ std::vector<FieldChange> field_changes() {
       {"activation", on_graphs(), [](auto& c) { c.activation = nn::WeightActivation::kSoftmax; }},
       {"activation", on_graphs(), [](auto& c) { c.activation = nn::WeightActivation::kSigmoid; }},
       {"activation", on_graphs(), [](auto& c) { c.activation = nn::WeightActivation::kHardtanh; }},
-      {"towers", on_graphs(), [](auto& c) { c.towers = 2; }},
+      {"towers", pna(), [](auto& c) { c.towers = 2; }},
       // Neither has a short decimal form.
-      {"mean_log_degree", on_graphs(), [](auto& c) { c.mean_log_degree = std::log(3.0); }},
-      {"mean_log_degree", on_graphs(),
+      {"mean_log_degree", pna(), [](auto& c) { c.mean_log_degree = std::log(3.0); }},
+      {"mean_log_degree", pna(),
        [](auto& c) { c.mean_log_degree = std::numeric_limits<double>::denorm_min(); }},
       {"norm", on_graphs(), [](auto& c) { c.norm = false; }},
       {"residual", on_graphs(), [](auto& c) { c.residual = false; }},
@@ -192,6 +201,77 @@ TEST(ModelConfig, WhatIsNotGivenHasItsDefault) {
   EXPECT_EQ(c, expected);
   EXPECT_EQ(c.model, "egc-s");
   EXPECT_EQ(c.dropout_at, DropoutAt{});
+}
+
+// Every option of every layer: taken, or refused with the options that it takes.
+TEST(ModelConfig, OptionsThatALayerDoesNotTakeAreRefused) {
+  const std::pair<const char*, Change> options[] = {
+      {"heads", [](auto& c) { c.heads = 2; }},
+      {"bases", [](auto& c) { c.bases = 2; }},
+      {"aggregators", [](auto& c) { c.aggregators = AggregatorSet{Aggregator::kAdd}; }},
+      {"self_loops", [](auto& c) { c.self_loops = SelfLoops::kNone; }},
+      {"activation", [](auto& c) { c.activation = nn::WeightActivation::kSoftmax; }},
+      {"towers", [](auto& c) { c.towers = 2; }},
+      {"mean_log_degree", [](auto& c) { c.mean_log_degree = 2; }}};
+  for (const LayerTraits& layer : layer_table())
+    for (const auto& [name, change] : options) {
+      ModelConfig c = on_graphs();
+      c.model = layer.name;
+      change(c);
+      SCOPED_TRACE(fmt::format("{} {}", layer.name, name));
+      if (layer.takes(name)) {
+        EXPECT_EQ(parse_model_config(to_json(c), kWhere), c);
+        continue;
+      }
+      for (const std::string_view taken : layer.options)
+        expect_error(ErrorKind::kUsage, {kWhere, std::string(layer.name), name, std::string(taken)},
+                     [&] { parse_model_config(to_json(c), kWhere); });
+      expect_error(ErrorKind::kUsage, {name, "does not take"}, [&] { check_config(c); });
+      // Files of versions that recorded them all the same.
+      ModelConfig without = on_graphs();
+      without.model = layer.name;
+      EXPECT_EQ(parse_model_config(to_json(c), kWhere, models::NotTaken::kDrop), without);
+    }
+}
+
+TEST(ModelConfig, TheTableOfOptionsHasEveryLayer) {
+  std::set<std::string_view> known = {"ga-mlp"};
+  for (const std::string_view name : nn::conv_names()) known.insert(name);
+  std::set<std::string_view> listed;
+  for (const LayerTraits& layer : layer_table()) listed.insert(layer.name);
+  EXPECT_EQ(listed, known);
+}
+
+// Version 0.1 wrote its defaults for every layer; of EGC it meant what it wrote.
+TEST(ModelConfig, RecordedDefaultsOfBeforeAreTheirs) {
+  const auto read = [](const char* model) {
+    return parse_model_config(
+        fmt::format(R"({{"model":"{}","hidden":8,"features":2,"self_loops":"symnorm",)"
+                    R"("activation":"identity","towers":4}})",
+                    model),
+        kWhere);
+  };
+  EXPECT_FALSE(read("gcn").self_loops || read("gcn").activation || read("gcn").towers);
+  EXPECT_EQ(read("egc-m").self_loops, SelfLoops::kSymnorm);
+  EXPECT_EQ(read("pna").towers, 4);
+  EXPECT_EQ(models::conv_spec(parse_model_config(R"({"hidden":8,"features":2})", kWhere), 0)
+                .self_loops,
+            SelfLoops::kAll);
+}
+
+TEST(ModelConfig, DropoutWhereThereIsNoneIsRefused) {
+  ModelConfig c = on_nodes();
+  c.dropout = 0.5;
+  c.dropout_at.head = true;
+  expect_error(ErrorKind::kUsage, {"head without dropout"}, [&] { check_config(c); });
+  c = hetero();
+  c.dropout = 0.5;
+  c.dropout_at.conv_input = true;
+  expect_error(ErrorKind::kUsage, {"activation"}, [&] { check_config(c); });
+  c = on_graphs();
+  c.model = "ga-mlp";
+  c.norm = false;
+  expect_error(ErrorKind::kUsage, {"ga-mlp"}, [&] { check_config(c); });
 }
 
 TEST(ModelConfig, EveryModelIsKnown) {
@@ -353,18 +433,18 @@ std::vector<Rule> rules() {
       {"HiddenLeast", on_graphs(), [](auto& c) { c.hidden = kLeast; }, "from 1 to"},
       {"Layers", on_graphs(), [](auto& c) { c.layers = 0; }, "layers must be from 1 to"},
       {"Outputs", on_graphs(), [](auto& c) { c.outputs = -1; }, "outputs must be from 1 to"},
-      {"Towers", on_graphs(), [](auto& c) { c.towers = 0; }, "towers must be from 1 to"},
+      {"Towers", pna(), [](auto& c) { c.towers = 0; }, "towers must be from 1 to"},
       {"SequenceLength", on_graphs(), [](auto& c) { c.sequence_length = 0; },
        "sequence_length must be from 1 to"},
       {"DropoutNegative", on_graphs(), [](auto& c) { c.dropout = -1e-9; },
        "dropout must be in [0, 1), got -1e-09"},
       {"DropoutOne", on_graphs(), [](auto& c) { c.dropout = 1; }, "dropout must be in [0, 1)"},
       {"DropoutNan", on_graphs(), [=](auto& c) { c.dropout = nan; }, "dropout must be in [0, 1)"},
-      {"MeanLogDegreeZero", on_graphs(), [](auto& c) { c.mean_log_degree = 0; },
+      {"MeanLogDegreeZero", pna(), [](auto& c) { c.mean_log_degree = 0; },
        "mean_log_degree must be positive, got 0"},
-      {"MeanLogDegreeNegative", on_graphs(), [](auto& c) { c.mean_log_degree = -1; },
+      {"MeanLogDegreeNegative", pna(), [](auto& c) { c.mean_log_degree = -1; },
        "mean_log_degree must be positive, got -1"},
-      {"MeanLogDegreeNan", on_graphs(), [=](auto& c) { c.mean_log_degree = nan; },
+      {"MeanLogDegreeNan", pna(), [=](auto& c) { c.mean_log_degree = nan; },
        "mean_log_degree must be positive"},
       {"Heads", on_graphs(), [](auto& c) { c.heads = 0; }, "heads must be from 1 to"},
       {"HeadsLeast", on_graphs(), [](auto& c) { c.heads = kLeast; }, "heads must be from 1 to"},

@@ -6,6 +6,7 @@
 
 #include "egc/graph/topologies.h"
 #include "egc/models/network.h"
+#include "egc/core/layer_options.h"
 #include "egc/nn/conv_table.h"
 #include "tests/ops/tensors.h"
 
@@ -43,13 +44,18 @@ Problem make_problem(const std::string& model, Task task) {
   c.task = task;
   c.hidden = 32;
   c.layers = 3;
-  c.heads = 4;
-  c.bases = 2;
-  c.towers = 2;
+  const LayerTraits& layer = layer_traits(model);
+  if (layer.takes("heads")) c.heads = 4;
+  if (layer.takes("bases")) c.bases = 2;
+  if (layer.takes("towers")) c.towers = 2;
   c.dropout = 0.2;
   const bool has_layers = model != "ga-mlp";
-  c.dropout_at = {
-      .encoder = true, .conv_input = has_layers, .activation = true, .head = has_layers};
+  const bool has_head = is_graph_task(task) && task != Task::kGraphSequence;
+  const bool hetero = task == Task::kNodeClassificationHetero;
+  c.dropout_at = {.encoder = !hetero,
+                  .conv_input = has_layers && !hetero,
+                  .activation = true,
+                  .head = has_layers && has_head};
   c.outputs = task == Task::kGraphRegression || task == Task::kGraphBinary ? 1 : 6;
   switch (task) {
     case Task::kGraphRegression:
@@ -75,7 +81,7 @@ Problem make_problem(const std::string& model, Task task) {
     case Task::kNodeClassificationHetero:
       c.encoder = Encoder::kNone;
       c.features = 16;
-      c.heads = 4;
+      if (layer.takes("heads")) c.heads = 4;
       c.layers = 2;
       c.schema = {{"paper", "author"}, {{"writes", 1, 0}, {"cites", 0, 0}, {"written", 0, 1}}};
       c.target_type = "paper";

@@ -52,6 +52,48 @@ TEST(BatchTensors, OutliveTheBatch) {
   EXPECT_EQ(tensors.target[1][0].item<float>(), d.labels.values.at(1, 0));
 }
 
+// A rank may have no graph of a batch, and a graph no nodes: the tensors are of the same types.
+TEST_P(Generated, BatchesWithoutGraphsAreOfTheSameTypes) {
+  at::manual_seed(0);
+  const data::Dataset d = data::generate(GetParam(), {.seed = 3, .size = 0.005});
+  const data::GraphStore store(d);
+  const std::vector<int64_t> one = {0};
+  const BatchTensors some = to_tensors(store.batch(one), d.info.task);
+  const BatchTensors none = to_tensors(store.batch({}), d.info.task);
+  EXPECT_EQ(none.input.x.scalar_type(), some.input.x.scalar_type());
+  EXPECT_EQ(none.input.x.sizes(), at::IntArrayRef({0, some.input.x.size(1)}));
+  EXPECT_EQ(none.target.scalar_type(), some.target.scalar_type());
+  EXPECT_EQ(none.target.size(0), 0);
+  EXPECT_EQ(none.target.dim(), some.target.dim());
+  for (const char* model : {"egc-m", "gcn", "gat", "pna", "mpnn-max", "sage", "gin"}) {
+    const auto network = models::make_network(default_config(d, model, 16));
+    for (const bool training : {true, false}) {
+      network->train(training);
+      const at::Tensor y = network->forward(none.input);
+      EXPECT_EQ(y.size(0), 0) << model;
+      const at::Tensor value = loss(d.info.task, y, none.target);
+      EXPECT_EQ(value.item<double>(), 0) << model;
+      if (training) value.backward();
+    }
+  }
+}
+
+// A single graph, and a single node, train: batch norm takes its running statistics then.
+TEST(BatchTensors, OneRowTrains) {
+  at::manual_seed(0);
+  data::Dataset d = data::generate("molecules", {.seed = 3, .size = 0.005});
+  const data::GraphStore store(d);
+  const std::vector<int64_t> one = {0};
+  const auto network = models::make_network(default_config(d, "egc-m", 16));
+  const BatchTensors batch = to_tensors(store.batch(one), d.info.task);
+  network->train();
+  const at::Tensor value = loss(d.info.task, network->forward(batch.input), batch.target);
+  value.backward();
+  for (const auto& p : network->named_parameters())
+    EXPECT_TRUE(!p.value().grad().defined() || at::isfinite(p.value().grad()).all().item<bool>())
+        << p.key();
+}
+
 TEST(DefaultConfig, OfATypedGraph) {
   const data::Dataset d = data::generate("academic", {.seed = 1, .size = 0.1});
   const auto config = default_config(d, "regc", 16);

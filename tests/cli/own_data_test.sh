@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# A person's first own dataset, and what they do with runs: plans of columns, standardised numbers, predictions that can be joined,
+# runs of several seeds, options that would do nothing.
+# Usage: own_data_test.sh EGC_PROGRAM
+. "$(dirname "$0")/begin.sh"
+runs() { "$egc" --quiet "$@" >stdout 2>stderr || fail "egc $*: exit $? ($(cat stderr))"; }
+py() { python3 - "$@" || fail "check of $*"; }
+
+# 200 people: two numbers of very different size, a text, a name of their own, a constant, an odd cell, a split.
+python3 - <<'MAKE'
+import random
+random.seed(3)
+rows = []
+for k in range(200):
+    age, income = random.uniform(18, 80), random.lognormvariate(10.5, 0.6)
+    kind = "yes" if (age - 49) / 18 + (income - 40000) / 20000 + random.gauss(0, 0.3) > 0 else "no"
+    split = "train" if k < 140 else "valid" if k < 170 else "test"
+    rows.append([f"p{k}", f"name {k}", f"{age:.1f}", "unknown" if k == 7 else f"{income:.0f}", random.choice(["north", "south"]), "CH", split, kind])
+with open("people.csv", "w") as f:
+    f.write("id,name,age,income,region,country,split,buys\n")
+    for r in rows: f.write(",".join(r) + "\n")
+with open("more.csv", "w") as f, open("turned.csv", "w") as t:
+    head = "name,income,id,age,region,note,buys\n"
+    lines = [f"{r[1]},{r[3]},{r[0]},{r[2]},{r[4]},seen,{r[7]}\n" for r in rows if r[3] != "unknown"]
+    f.write(head + "".join(lines)); t.write(head + "".join(reversed(lines)))
+with open("ties.csv", "w") as f, open("none.csv", "w") as n:
+    f.write("source,target\n"); n.write("source,target\np0,p0\n")
+    for _ in range(500): f.write(f"p{random.randrange(200)},p{random.randrange(200)}\n")
+MAKE
+"$egc" data build csv --nodes people.csv --edges ties.csv --label buys --undirected --out people >plan 2>notes || fail "build: $(cat notes)"
+for part in 'age  *number  *0' 'income  *number  *1' 'region  *category  *0  *2' 'name  *ignore .*all its texts are different' 'country  *ignore .*all its values are the same' 'split by column "split": 140 train, 30 valid, 30 test'; do
+  grep -q "$part" plan || fail "the plan has no '$part': $(cat plan)"
+done
+for part in '"name" is ignored' '"country" is ignored' 'line 9 "unknown"' 'count as the mean'; do
+  grep -q "$part" notes || fail "nothing is said of '$part': $(cat notes)"
+done
+"$egc" --json --quiet data build csv --nodes people.csv --edges ties.csv --label buys --column region=ignore --out again 2>/dev/null >json || fail "build --json"
+py json <<'CHECK'
+import json, sys
+line = json.load(open(sys.argv[1]))
+kinds = {c["name"]: c["kind"] for c in line["columns"]}
+assert kinds == {"name": "ignore", "age": "number", "income": "number", "region": "ignore", "country": "ignore"}, kinds
+assert line["split_column"] == "split"
+CHECK
+expect 2 "known: number, category, ignore" -- data build csv --nodes people.csv --edges ties.csv --label buys --column age=text --out x
+expect 2 "name=kind" -- data build csv --nodes people.csv --edges ties.csv --label buys --column age --out x
+expect 2 '"when"' -- data build csv --nodes people.csv --edges ties.csv --label buys --split-column when --out x
+
+# With the defaults alone it learns: numbers are standardised, which can be turned off, and the program warns then.
+"$egc" --json --quiet train people --model egc-s --out runs/people >json 2>stderr || fail "train: $(cat stderr)"
+py json runs/people/config.json <<'CHECK'
+import json, sys
+lines = [json.loads(l) for l in open(sys.argv[1])]
+assert lines[-1]["mean"] >= 0.8, lines[-1]
+config = json.load(open(sys.argv[2]))
+assert config["train"]["standardize"] == "train", config["train"]
+assert config["model"]["self_loops"] == "all", config["model"]
+CHECK
+"$egc" train people --model egc-s --standardize none --epochs 1 --out runs/raw >/dev/null 2>stderr || fail "train --standardize none: $(cat stderr)"
+grep -q 'feature columns region=.* and income .* more than a factor of 100; --standardize train' stderr || fail "no warning of scales: $(cat stderr)"
+expect 2 "no float features" -- train pattern --model gcn --standardize train --out x
+expect 2 '"train" or "none"' -- train people --model gcn --standardize all --out x
+
+# Predictions: the ids and what is no feature go along; another order or fewer rows change nothing.
+predict() { "$egc" --quiet predict "$@" --edges none.csv >"$out" 2>stderr || fail "predict $*: $(cat stderr)"; }
+out=all.csv predict runs/people --nodes more.csv
+out=turned_out.csv predict runs/people --nodes turned.csv
+(head -1 more.csv; sed -n 2,21p more.csv) >piece.csv
+out=piece_out.csv predict runs/people --nodes piece.csv
+py <<'CHECK'
+import csv
+def read(name): return list(csv.DictReader(open(name)))
+rows = read("all.csv")
+assert list(rows[0])[:4] == ["id", "name", "note", "buys"], list(rows[0])
+assert {"buys", "class", "p_no", "p_yes"} <= set(rows[0]), list(rows[0])
+given = {r["id"]: r for r in read("more.csv")}
+for r in rows:
+    assert r["name"] == given[r["id"]]["name"] and r["buys"] == given[r["id"]]["buys"]
+score = {r["id"]: r["p_yes"] for r in rows}
+def same(rows): return all(abs(float(score[r["id"]]) - float(r["p_yes"])) < 1e-5 for r in rows)
+piece = read("piece_out.csv")
+assert len(piece) == 20 and same(piece) and same(read("turned_out.csv"))
+assert sum(r["class"] == r["buys"] for r in rows) > 0.8 * len(rows)
+CHECK
+expect 3 "missing.csv: file not found" -- predict runs/people missing.csv
+expect 5 "no_such_run: file not found" -- predict no_such_run people
+expect 5 "runs/nothing: file not found" -- eval runs/nothing people
+
+# Exports take the scaling along; ONNX and Python see the features as they are.
+"$egc" --quiet train people --model gcn --encoder linear --epochs 3 --out runs/linear >/dev/null 2>&1 || fail "train --encoder linear"
+runs export runs/linear --to pyg --out linear.safetensors
+runs train people --model gcn --encoder none --no-residual --epochs 1 --out runs/bare
+expect 2 "--standardize none or --encoder linear" -- export runs/bare --to pyg --out x
+
+# Several seeds: the best by validation, or the one that is asked for, or all; one page over them.
+"$egc" --json --quiet train people --model gcn --seeds 3 --epochs 30 --out runs/three >json 2>stderr || fail "train --seeds: $(cat stderr)"
+[ -s runs/three/report.html ] || fail "no report over the seeds"
+grep -q 'seed-2/report.html' runs/three/report.html && grep -q 'mean ± deviation' runs/three/report.html || fail "the report over the seeds"
+for k in 0 1 2; do "$egc" --json --quiet eval runs/three people --seed $k >eval$k || fail "eval --seed $k"; done
+"$egc" --json --quiet eval runs/three people --split valid >best || fail "eval of three seeds"
+"$egc" --json --quiet eval runs/three people --ensemble >ensemble || fail "eval --ensemble"
+"$egc" --quiet predict runs/three people --ensemble --out mean.csv >/dev/null || fail "predict --ensemble"
+for k in 0 1 2; do "$egc" --quiet predict runs/three/seed-$k people --out one$k.csv >/dev/null || fail "predict of seed $k"; done
+"$egc" info runs/three >/dev/null 2>&1 || fail "info of three seeds"
+py <<'CHECK'
+import csv, json
+lines = [json.loads(l) for l in open("json")]
+seeds = [l for l in lines if "best_epoch" in l]
+for l in seeds: assert abs(json.load(open(f"eval{l['seed']}"))["value"] - l["test"]) < 1e-9, l
+assert json.load(open("best"))["value"] == max(l["valid"] for l in seeds)
+def p(name): return [float(r["p_yes"]) for r in csv.DictReader(open(name))]
+mean = p("mean.csv")
+of = [p(f"one{k}.csv") for k in range(3)]
+assert max(abs(m - sum(v) / 3) for m, v in zip(mean, zip(*of))) < 1e-5
+assert len({tuple(v) for v in of}) == 3
+CHECK
+expect 2 "there is no run with seed 9" -- eval runs/three people --seed 9
+expect 2 "runs/people is one model" -- eval runs/people people --ensemble
+
+# A run that is there is kept, unless it is to be replaced; one that failed at once is in nobody's way.
+expect 2 "--overwrite" -- train people --model gcn --epochs 1 --out runs/three/seed-0
+runs train people --model gcn --epochs 1 --out runs/three/seed-0 --overwrite
+expect 2 "--overwrite cannot change it" -- train --resume runs/people --overwrite
+before=$(cksum runs/people/best.safetensors)
+expect 2 "lr must be positive" -- train people --model gcn --lr 0 --out runs/people --overwrite
+[ "$(cksum runs/people/best.safetensors)" = "$before" ] || fail "a refused --overwrite loses the run"
+ls -d runs/*.replaced* 2>/dev/null && fail "a replaced run is left"
+mkdir -p runs/early && cp runs/people/config.json runs/early/
+runs train people --model gcn --epochs 1 --out runs/early
+runs train people --model gcn --epochs 1 --seeds 2 --out runs/pair
+runs train people --model gcn --epochs 1 --seeds 3 --out runs/pair --overwrite
+[ -d runs/pair/seed-2 ] || fail "--overwrite with seeds"
+mkdir precious && touch precious/file
+expect 2 "file" -- train people --model gcn --epochs 1 --out precious --overwrite
+[ -e precious/file ] || fail "--overwrite removes what is no run"
+
+# Options that would do nothing are refused, with those that would.
+for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "sage --bases 2" "gat --activation softmax" "pna --heads 4" "rgcn --heads 2" "mlp --bases 4"; do
+  # shellcheck disable=SC2086
+  expect 2 "does not take" -- train people --model $refused --out x
+done
+expect 2 "it takes heads, bases, aggregators" -- train people --model regc --activation softmax --out x
+expect 2 "--readout" -- train people --model gcn --readout sum --out x
+expect 2 "needs --dropout above 0" -- train people --model gcn --dropout 0 --dropout-at activation --out x
+printf '{"model": {"model": "gcn", "heads": 3}}' >heads.json
+expect 2 "gcn does not take heads" -- train people --config heads.json --out x
+printf '{"model.heads": [1, 2]}' >space.json
+printf '{"model": {"model": "gcn"}}' >gcn.json
+expect 2 "gcn does not take model.heads" -- search settings people --config gcn.json --space space.json --out x
+expect 2 "does not take --heads" -- bench layer --model gcn --heads 2
+[ ! -e x ] || fail "a refused call leaves something"
+
+# A configuration need not say what the dataset tells.
+printf '{"model": {"model": "egc-s", "hidden": 16, "layers": 2}, "train": {"epochs": 2}}' >short.json
+runs train people --config short.json --out runs/short
+py runs/short/config.json <<'CHECK'
+import json, sys
+m = json.load(open(sys.argv[1]))["model"]
+assert m["task"] == "node-classification" and m["outputs"] == 2 and m["features"] == 4 and m["encoder"] == "linear", m
+assert m["hidden"] == 16 and m["layers"] == 2
+CHECK
+runs train people --model gcn --norm --no-residual --encoder linear --dropout 0.3 --dropout-at encoder,activation --epochs 1 --out runs/flags
+py runs/flags/config.json <<'CHECK'
+import json, sys
+m = json.load(open(sys.argv[1]))["model"]
+assert m["norm"] is True and m["residual"] is False and m["dropout_at"] == ["encoder", "activation"] and m["encoder"] == "linear", m
+CHECK
+
+# Molecules, where there is RDKit: names, further columns, numbers of rows, stdin, shipped models by name.
+printf 'smiles,compound,id\nCCO,ethanol,m1\nnonsense,bad,m2\nc1ccccc1,"ben, zene",m3\n' >table.csv
+printf 'CCO ethanol\nnonsense bad\nc1ccccc1 benzene\n' >named.smi
+if "$egc" --quiet predict zinc-egc-m named.smi --skip-bad >named.out 2>/dev/null; then
+  py <<'CHECK'
+import csv
+rows = list(csv.DictReader(open("named.out")))
+assert [(r["id"], r["name"], r["smiles"]) for r in rows] == [("0", "ethanol", "CCO"), ("2", "benzene", "c1ccccc1")], rows
+CHECK
+  "$egc" --quiet predict zinc-egc-m table.csv --skip-bad >table.out 2>/dev/null || fail "predict of a table of SMILES"
+  "$egc" --quiet predict zinc-egc-m - --skip-bad <table.csv >stdin.out 2>/dev/null || fail "predict of stdin"
+  cmp -s table.out stdin.out || fail "a table on stdin: $(cat stdin.out)"
+  "$egc" --quiet predict zinc-egc-m - --skip-bad <named.smi 2>/dev/null | cmp -s - named.out || fail "lines on stdin"
+  "$egc" --quiet --json predict zinc-egc-m table.csv --skip-bad >table.jsonl 2>/dev/null || fail "predict --json"
+  py <<'CHECK'
+import csv, json
+rows = list(csv.DictReader(open("table.out")))
+assert [(r["id"], r["name"], r["compound"]) for r in rows] == [("m1", "CCO", "ethanol"), ("m3", "c1ccccc1", "ben, zene")], rows
+named = list(csv.DictReader(open("named.out")))
+assert [r["value"] for r in rows] == [r["value"] for r in named]
+first = json.loads(open("table.jsonl").readline())
+assert first["id"] == "m1" and first["compound"] == "ethanol" and abs(first["values"]["value"] - float(rows[0]["value"])) < 1e-6, first
+CHECK
+else
+  echo "without RDKit: predictions of molecules are not tested"
+fi
+expect 5 "shipped models are" -- info no-such-model
+exit $((failures > 0))
