@@ -110,7 +110,11 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   if (!f.aggregators.empty()) m.aggregators = parse_aggregators(f.aggregators);
   if (f.self_loops) m.self_loops = parse_self_loops(*f.self_loops);
   if (f.activation) m.activation = nn::parse_weight_activation(*f.activation);
-  if (f.encoder) m.encoder = models::encoders().at(*f.encoder);
+  if (f.encoder)
+    m.encoder = models::encoders().at(*f.encoder);
+  else if (f.config.empty() && m.encoder == models::Encoder::kNone && m.schema.node_types.empty() &&
+           (m.residual || m.outputs > m.hidden))
+    m.encoder = models::Encoder::kLinear;  // the default without one does not go with these flags
   if (f.readout) m.readout = models::readouts().at(*f.readout);
   // Said in full, so that another version's defaults change nothing.
   if (layer_traits(m.model).takes("self_loops") && !m.self_loops) m.self_loops = SelfLoops::kAll;

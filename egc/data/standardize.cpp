@@ -32,12 +32,18 @@ std::vector<int64_t> training_rows(const Dataset& d, const Split& split, size_t 
   return out;
 }
 
-// A 0/1 column that stands for a text.
-std::vector<bool> columns_of_texts(const DatasetInfo& info, int64_t columns) {
+// Columns of a table that are 0 or 1, be it for a text or as a number: rare ones would become large.
+std::vector<bool> columns_to_leave(const DatasetInfo& info, const Matrix<float>& x,
+                                   const std::vector<int64_t>& rows) {
   std::vector<bool> out;
   for (const FeatureColumn& c : info.columns)
     out.insert(out.end(), c.is_text ? c.values.size() : 1, c.is_text);
-  if (std::ssize(out) != columns) out.assign(static_cast<size_t>(columns), false);
+  if (std::ssize(out) != x.columns) return std::vector<bool>(static_cast<size_t>(x.columns), false);
+  for (size_t c = 0; c < out.size(); ++c)
+    out[c] = out[c] || std::all_of(rows.begin(), rows.end(), [&](int64_t row) {
+               const float v = x.at(row, static_cast<int64_t>(c));
+               return v == 0 || v == 1;
+             });
   return out;
 }
 
@@ -97,9 +103,9 @@ std::vector<FeatureScaling> learn_scaling(const Dataset& d, const Split& split) 
   std::vector<FeatureScaling> out;
   for (size_t t = 0; t < num_types(d); ++t) {
     const Matrix<float>& x = floats_of(d, t);
+    const std::vector<int64_t> rows = training_rows(d, split, t);
     out.push_back(x.empty() ? FeatureScaling{}
-                            : scaling_of(x, training_rows(d, split, t),
-                                         columns_of_texts(d.info, x.columns)));
+                            : scaling_of(x, rows, columns_to_leave(d.info, x, rows)));
   }
   return out;
 }

@@ -15,7 +15,7 @@ bool has_raw_numbers(const DatasetInfo& info);
 bool has_float_features(const Dataset& dataset);
 
 // The moments of the training set of a split (of types of nodes without labels: of all nodes), one
-// entry a type. Of a table of one's own, columns of 0/1 that stand for texts stay as they are.
+// entry a type. Of a table of one's own, columns of 0 and 1 stay as they are.
 std::vector<FeatureScaling> learn_scaling(const Dataset& dataset, const Split& split);
 
 // The dataset with its features scaled, where there is a scaling; throws kData where it is of other

@@ -113,10 +113,10 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
     return run;
   }
   // Patience is counted in epochs, what it waits for are steps.
-  constexpr int64_t kSteps = 1500;
+  constexpr int64_t kSteps = 600;
   const int64_t steps = std::max<int64_t>(1, (parts.train.size() + t.batch - 1) / t.batch);
   t.early_stop = std::clamp<int64_t>(kSteps / steps, 20, 100);
-  t.lr_patience = t.early_stop / 2;
+  t.lr_patience = std::max<int64_t>(10, t.early_stop / 4);
   if (t.early_stop > 20) t.epochs = 500;
   return run;
 }

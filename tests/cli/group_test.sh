@@ -43,9 +43,44 @@ for what in "data --model egc-m" "data --model egc-s --dropout 0.3" "nodes --mod
   cmp -s three/best.safetensors again/best.safetensors || fail "$what: three ranks twice differ"
 done
 
+# Any batch and any number of ranks: fewer graphs than ranks, a last batch of one, graphs without nodes, alone in a batch too.
+for kind in categories floats none; do
+  python3 - tiny_$kind $kind <<'MAKE'
+import json, os, sys
+out, kind = sys.argv[1:]
+os.makedirs(out + "/raw"); os.makedirs(out + "/split/s")
+nodes = [3, 0, 2, 1, 4, 0, 2, 3, 1]
+edges = [max(0, n - 1) for n in nodes]
+def write(name, rows):
+    with open(f"{out}/{name}.csv", "w") as f: f.writelines(f"{r}\n" for r in rows)
+write("raw/num-node-list", nodes); write("raw/num-edge-list", edges)
+write("raw/edge", [f"{k},{k + 1}" for n in edges for k in range(n)])
+if kind == "categories": write("raw/node-feat", [k % 3 for k in range(sum(nodes))])
+if kind == "floats": write("raw/node-feat", [f"{k % 5 / 4 + 0.01},0.5" for k in range(sum(nodes))])
+write("raw/graph-label", [k % 2 for k in range(len(nodes))])
+write("split/s/train", range(5)); write("split/s/valid", [5, 6]); write("split/s/test", [7, 8])
+json.dump({"name": out, "task": "graph-classification", "num_classes": 2, "add_inverse_edge": True,
+           "node_features": {"categories": "categorical", "floats": "float", "none": "none"}[kind]}, open(out + "/dataset.json", "w"))
+MAKE
+done
+for what in "categories egc-m 1" "categories egc-m 2" "categories egc-m 64" "floats egc-m 1" "floats pna 2" "floats gat 1" "none egc-m 1" "none gcn 4"; do
+  read -r kind model batch <<<"$what"
+  rm -rf tiny_run
+  "$egc" --quiet train tiny_$kind --model $model --hidden 16 --layers 2 --batch $batch --epochs 2 --out tiny_run --threads 1 >log 2>&1 || fail "train tiny_$kind --model $model --batch $batch: $(cat log)"
+  "$egc" --quiet eval tiny_run tiny_$kind --split valid --batch 1 >log 2>&1 || fail "eval of a graph without nodes: $(cat log)"
+  [ "$("$egc" --quiet predict tiny_run tiny_$kind --batch 1 2>log | grep -c .)" -eq 10 ] || fail "predict of a graph without nodes: $(cat log)"
+done
+for what in "categories 1 2" "categories 2 3" "floats 1 3" "floats 64 4" "none 2 2" "none 64 6"; do
+  read -r kind batch ranks <<<"$what"
+  rm -rf alone group
+  "$egc" --quiet train tiny_$kind --model egc-s --hidden 16 --layers 2 --batch "$batch" --epochs 2 --out alone --threads 1 >log 2>&1 || fail "train tiny_$kind: $(cat log)"
+  launches "$ranks" group tiny_$kind --model egc-s --hidden 16 --layers 2 --batch "$batch" --epochs 2
+  close alone group 1e-4 "tiny $what"
+done
+
 # One large graph, cut among the ranks: 20 steps. The best epoch is the last: the loss falls.
 "$egc" data generate arxiv-like --size 0.01 --out whole >/dev/null
-whole=(--hidden 16 --layers 2 --lr 0.0002 --epochs 20 --watch loss)
+whole=(--hidden 16 --layers 2 --lr 0.0002 --wd 0 --dropout 0 --norm --residual --encoder linear --epochs 20 --watch loss)
 for model in egc-s egc-m gcn gin sage regc; do
   rm -rf one two three
   "$egc" --quiet train whole --model $model "${whole[@]}" --out one --threads 1 >log 2>&1 || fail "train whole $model: $(cat log)"

@@ -382,6 +382,24 @@ class Refusals(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "forward-mode differentiation is not supported"):
                 conv(x, ring(3))
 
+    def test_forward_mode_of_every_operator(self):
+        graph = egc.Graph(ring(3), 3, None)
+        calls = {
+            "spmm": lambda dual: torch.ops.egc.spmm(graph, dual(3, 4)),
+            "fused_aggregate": lambda dual: torch.ops.egc.fused_aggregate(graph, dual(3, 4), torch.randn(3, 2), None, ["add"], 2, 1, "all"),
+            "fused_aggregate weights": lambda dual: torch.ops.egc.fused_aggregate(graph, torch.randn(3, 4), dual(3, 2), None, ["add"], 2, 1, "all"),
+            "fused_aggregate bias": lambda dual: torch.ops.egc.fused_aggregate(graph, torch.randn(3, 4), torch.randn(3, 2), dual(8), ["add"], 2, 1, "all"),
+        }
+        with torch.autograd.forward_ad.dual_level():
+            def dual(*shape):
+                return torch.autograd.forward_ad.make_dual(torch.randn(*shape), torch.randn(*shape))
+
+            for name, call in calls.items():
+                for no_grad in (False, True):
+                    with self.subTest(name), torch.set_grad_enabled(not no_grad):
+                        with self.assertRaisesRegex(RuntimeError, "forward-mode differentiation is not supported"):
+                            call(dual)
+
     def test_inputs(self):
         conv = egc.EGConv(4, 8)
         edge_index = ring(3)
