@@ -1,11 +1,12 @@
 # Thin over CMake's presets. `make demo` and `make test` do all the set-up on a fresh Debian 12.
 PRESET ?= release
+PREFIX ?= /usr/local
 BUILD := build/$(PRESET)
 # Warnings are errors in CI.
 CONFIGURE := cmake --preset $(PRESET) $(if $(CI),-DEGC_WERROR=ON)
 QUIET := >$(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
 
-.PHONY: demo test bench fuzz program build setup lint format clean
+.PHONY: demo test bench fuzz program build install setup lint format clean
 
 demo: program
 	@scripts/demo $(BUILD)/bin/egc
@@ -20,6 +21,11 @@ bench: program
 	$(BUILD)/bin/egc bench layer --model egc-m
 	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-minibatch --reps 200
 	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-single --reps 500
+
+# The program, the libraries with their headers, shipped models and configurations, and the Python package.
+install: program
+	cmake --install $(BUILD) --prefix $(PREFIX) >$(BUILD).install.log
+	@echo "$(PREFIX)/bin/egc"
 
 fuzz:
 	@scripts/setup --fuzz

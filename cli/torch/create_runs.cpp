@@ -147,6 +147,8 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   dataset.split(t.split);
   train::check_fits(m, dataset);
   choose_scaling(dataset, t);
+  if (f.batch && (dataset.splits_nodes() || !dataset.hetero.empty()))
+    log_warning("--batch has no effect: {} is one graph, which is trained whole", dataset.info.name);
   return run;
 }
 

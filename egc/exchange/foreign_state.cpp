@@ -137,17 +137,35 @@ class Translator {
     return true;
   }
 
-  // What the Linears of a head lack counts as 0: written before a batch norm, they need none.
+  // Linears of a head may be made without a bias, all of them or those before a batch norm, where it
+  // would do nothing: it is 0. A single one that lacks it is damaged.
   void add_zero_biases() {
     State biases;
-    for (const auto& [name, tensor] : out_) {
-      constexpr std::string_view kWeight = ".weight";
-      const bool of_head = name.starts_with("head.") && !name.starts_with("head.mlp.norms.");
-      if (!of_head || !name.ends_with(kWeight) || tensor.dim() != 2) continue;
-      const std::string bias = name.substr(0, name.size() - kWeight.size()) + ".bias";
-      if (!out_.contains(bias)) biases[bias] = at::zeros({tensor.size(0)}, tensor.options());
+    bool before_norm = false;  // whether such a Linear has a bias
+    bool any = false;          // whether one has
+    for (const auto& [weight, bias] : head_linears()) {
+      any = any || out_.contains(bias);
+      before_norm = before_norm || (is_before_norm(weight) && out_.contains(bias));
     }
+    for (const auto& [weight, bias] : head_linears())
+      if (!out_.contains(bias) && (!any || (!before_norm && is_before_norm(weight))))
+        biases[bias] = at::zeros({out_.at(weight).size(0)}, out_.at(weight).options());
     out_.merge(biases);
+  }
+
+  // Names of weight and bias.
+  std::vector<std::pair<std::string, std::string>> head_linears() const {
+    constexpr std::string_view kWeight = ".weight";
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& [name, tensor] : out_)
+      if (name.starts_with("head.") && name.ends_with(kWeight) && tensor.dim() == 2)
+        out.emplace_back(name, name.substr(0, name.size() - kWeight.size()) + ".bias");
+    return out;
+  }
+  bool is_before_norm(const std::string& weight) const {
+    constexpr std::string_view kLinears = "head.mlp.linears.";
+    return weight.starts_with(kLinears) &&
+           out_.contains("head.mlp.norms." + weight.substr(kLinears.size()));
   }
 
   // Dropped with the layer's other constants, so it must be what the configuration says.

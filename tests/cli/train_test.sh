@@ -242,7 +242,7 @@ expect 3 "--watch loss" -- train oneclass "${tiny[@]}" --out runs/e5
 runs train oneclass "${tiny[@]}" --watch loss --out runs/e6
 grep -q "undefined" stdout || fail "a ROC-AUC of one class is told as $(cat stdout)"
 dataset lonely "$regression" "3 2 2" "0,1" "1 2 3" "0" "1" "2"
-expect 2 "batch norm" -- train lonely "${tiny[@]}" --out runs/e7
+runs train lonely "${tiny[@]}" --out runs/e7   # batch norm of one graph goes by its running statistics
 
 # The models that come with the sources: small, described, and good at what they say.
 pretrained=$source/pretrained
