@@ -58,9 +58,9 @@ void report(const data::Dataset& d, const Target& target, const CommonOptions& c
                d.num_nodes(), d.num_edges(), tasks().name_of(d.info.task));
     return;
   }
-  Json line = {{"name", d.info.name},       {"task", tasks().name_of(d.info.task)},
-               {"graphs", d.num_graphs()},  {"nodes", d.num_nodes()},
-               {"edges", d.num_edges()},    {"skipped", skipped},
+  Json line = {{"name", d.info.name},      {"task", tasks().name_of(d.info.task)},
+               {"graphs", d.num_graphs()}, {"nodes", d.num_nodes()},
+               {"edges", d.num_edges()},   {"skipped", skipped},
                {"path", target.out}};
   line.update(more);
   fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -71,10 +71,10 @@ void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
   const auto& columns = built.dataset.info.columns;
   for (size_t k = 0; k < columns.size(); ++k)
     if (built.gaps[k].missing > 0)
-      log_warning("column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
-                  columns[k].is_text
-                      ? "they are no value of the column"
-                      : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
+      log_warning(
+          "column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
+          columns[k].is_text ? "they are no value of the column"
+                             : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
   if (built.missing_labels > 0)
     log_warning("column \"{}\": {} labels are missing; nothing is learned from these items", label,
                 built.missing_labels);

@@ -34,7 +34,8 @@ void add_info(CLI::App& app, const CommonOptions& common) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("info", "Tells what a model, a run or a configuration is");
-  c->add_option("model", o->model, "A run, a model file, the name of a shipped model or a configuration (.json)");
+  c->add_option("model", o->model,
+                "A run, a model file, the name of a shipped model or a configuration (.json)");
   c->add_option("--config", o->config, "A configuration, whatever its name");
   c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info configs/zinc/egc-m.json");
   c->callback([o, &common] {
@@ -42,8 +43,9 @@ void add_info(CLI::App& app, const CommonOptions& common) {
           "egc info takes a model or --config, not both and not neither");
     const bool is_config = o->model.empty() || (o->model.ends_with(".json") &&
                                                 !std::filesystem::is_directory(o->model));
-    const std::string path = is_config ? (o->model.empty() ? o->config : o->model)
-                                       : find_models(ModelArgument{.name = o->model}, common).front();
+    const std::string path = is_config
+                                 ? (o->model.empty() ? o->config : o->model)
+                                 : find_models(ModelArgument{.name = o->model}, common).front();
     const ModelFacts facts =
         is_config ? torch_module().config_facts(path) : torch_module().model_facts(path);
     const auto part = [&](const std::string& text) {

@@ -34,8 +34,7 @@ Candidate candidate(const fs::path& file) {
   const Json metrics = parse_json<Json>(it->second, file.string(), ErrorKind::kModel);
   const auto valid = metrics.find("valid");
   if (valid != metrics.end() && valid->is_number()) out.valid = valid->get<double>();
-  out.higher_is_better =
-      metrics.value("metric", "") != data::metrics().name_of(data::Metric::kMae);
+  out.higher_is_better = metrics.value("metric", "") != data::metrics().name_of(data::Metric::kMae);
   return out;
 }
 
@@ -63,9 +62,10 @@ std::vector<std::string> models_of_seeds(const fs::path& dir) {
 }  // namespace
 
 void add_model_argument(CLI::App& c, ModelArgument& argument, bool may_be_several) {
-  c.add_option("model", argument.name,
-               "A run, a model file or the name of a shipped model; of a run with several seeds the "
-               "best by validation, or that of --seed")
+  c.add_option(
+       "model", argument.name,
+       "A run, a model file or the name of a shipped model; of a run with several seeds the "
+       "best by validation, or that of --seed")
       ->required();
   if (may_be_several)
     c.add_flag("--ensemble", argument.ensemble, "The mean prediction of all seeds of the run");
@@ -104,8 +104,9 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
       return alone(*file);
     const bool like_a_path = path.has_parent_path() || path.has_extension();
     fail(ErrorKind::kSystem, "{}: file not found{}", argument.name,
-         like_a_path ? ""
-                     : fmt::format("; shipped models are {}", fmt::join(pretrained_models(), ", ")));
+         like_a_path
+             ? ""
+             : fmt::format("; shipped models are {}", fmt::join(pretrained_models(), ", ")));
   }
   if (!fs::is_directory(path, ignored)) return alone(path);
   if (fs::exists(path / "config.json", ignored)) return alone(path / kModel);

@@ -111,9 +111,10 @@ NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info)
 }  // namespace
 
 void add_model_input(CLI::App& c, ModelInputOptions& o) {
-  c.add_option("input", o.input,
-               "A dataset, or a file of SMILES (csv or tsv with column names, or one a line, which a name "
-               "may follow); - reads SMILES from stdin");
+  c.add_option(
+      "input", o.input,
+      "A dataset, or a file of SMILES (csv or tsv with column names, or one a line, which a name "
+      "may follow); - reads SMILES from stdin");
   c.add_option("--nodes", o.csv.nodes, "Instead: tables as egc data build csv takes them");
   c.add_option("--edges", o.csv.edges, "The edges between these nodes");
   c.add_option("--id", o.csv.id, "Column of the node's id (default: id, or the first)");

@@ -167,8 +167,8 @@ struct ModelFacts {
   std::string dataset_json;  // what it was trained on; may be empty
 };
 
-// Prediction reads datasets of some graphs at a time. What the input says of each graph or node goes
-// along, so that predictions can be joined with it.
+// Prediction reads datasets of some graphs at a time. What the input says of each graph or node
+// goes along, so that predictions can be joined with it.
 struct PredictChunk {
   data::Dataset dataset;
   std::vector<int64_t> numbers;  // of the graphs in the input; empty: one after the other
@@ -182,7 +182,7 @@ using OpenInput = std::function<NextChunk(const data::DatasetInfo& trained_on)>;
 enum class PredictFormat { kCsv, kJsonLines };
 struct PredictOptions {
   std::vector<std::string> models;  // several: the mean of their predictions
-  std::string out;  // empty: stdout
+  std::string out;                  // empty: stdout
   PredictFormat format = PredictFormat::kCsv;
   int64_t batch = 256;
 };

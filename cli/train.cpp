@@ -131,12 +131,14 @@ void add_train(CLI::App& app, const CommonOptions& common) {
                 "Of the weightings: identity, softmax, sigmoid, hardtanh");
   // An optional bool as the target of a flag would be set without the flag.
   const auto add_switch = [&](const char* name, std::optional<bool>& to, const char* help) {
-    c->add_flag_function(name, [&to](int64_t count) { to = count > 0; }, help);
+    c->add_flag_function(
+        name, [&to](int64_t count) { to = count > 0; }, help);
   };
   add_switch("--norm,!--no-norm", f.norm, "Batch norm after every layer");
   add_switch("--residual,!--no-residual", f.residual, "A residual connection around every layer");
-  c->add_option("--encoder", f.encoder,
-                "Of the node features: none, linear, embedding, atom or ast (default: by their kind)");
+  c->add_option(
+      "--encoder", f.encoder,
+      "Of the node features: none, linear, embedding, atom or ast (default: by their kind)");
   c->add_option("--readout", f.readout, "Of graph tasks: mean, sum or max over the nodes");
   c->add_option("--dropout", f.dropout, "Dropout probability");
   c->add_option("--dropout-at", f.dropout_at,

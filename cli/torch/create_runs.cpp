@@ -148,7 +148,8 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   train::check_fits(m, dataset);
   choose_scaling(dataset, t);
   if (f.batch && (dataset.splits_nodes() || !dataset.hetero.empty()))
-    log_warning("--batch has no effect: {} is one graph, which is trained whole", dataset.info.name);
+    log_warning("--batch has no effect: {} is one graph, which is trained whole",
+                dataset.info.name);
   return run;
 }
 
@@ -164,7 +165,8 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
     fail(ErrorKind::kUsage, "the name of the dataset must be UTF-8, as config.json keeps it");
   }
   models::ModelConfig tried = config.model;
-  if (tried.model == "pna" && !tried.mean_log_degree) tried.mean_log_degree = 1;  // training takes its data's
+  if (tried.model == "pna" && !tried.mean_log_degree)
+    tried.mean_log_degree = 1;  // training takes its data's
   models::make_network(tried);  // says what is wrong before there is a directory
   train::RunAbout about{version_with_revision(), kernels::current_target(), num_threads(),
                         data::dataset_checksum(dataset)};

@@ -92,8 +92,8 @@ void fold_scaling(const models::LoadedNetwork& loaded, nn::State& state) {
   const at::Tensor weight = state.at("encoder.lin.weight").to(at::kDouble);
   const at::Tensor deviation = at::tensor(scaling[0].deviation, at::kDouble);
   const at::Tensor mean = at::tensor(scaling[0].mean, at::kDouble);
-  check_data(weight.size(1) == mean.size(0), "the model standardises {} columns, its encoder has {}",
-             mean.size(0), weight.size(1));
+  check_data(weight.size(1) == mean.size(0),
+             "the model standardises {} columns, its encoder has {}", mean.size(0), weight.size(1));
   const at::Tensor folded = weight / deviation;
   const at::Tensor bias = state.at("encoder.lin.bias").to(at::kDouble) - folded.mv(mean);
   state["encoder.lin.weight"] = folded.to(at::kFloat);

@@ -84,8 +84,8 @@ class Lines {
         extra_names_.emplace_back();
         continue;
       }
-      const bool taken = extra.name == "name" ||
-                         std::find(ours.begin(), ours.end(), extra.name) != ours.end();
+      const bool taken =
+          extra.name == "name" || std::find(ours.begin(), ours.end(), extra.name) != ours.end();
       extra_names_.push_back(taken ? "input_" + extra.name : extra.name);
     }
     if (format_ == PredictFormat::kJsonLines) return "";

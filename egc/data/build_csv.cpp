@@ -189,10 +189,10 @@ void add_features(const CsvTable& nodes, const CsvOptions& options, const std::s
   if (options.like == nullptr) return;
   for (size_t k = 0; k < out.gaps.size(); ++k)
     if (const auto& odd = out.gaps[k].odd_rows; !odd.empty())
-      out.notices.push_back(fmt::format(
-          "column \"{}\": {} of {} values are no numbers and count as missing: {}",
-          info.columns[k].name, odd.size(), nodes.rows(),
-          spell_cells(nodes, info.columns[k].name, odd)));
+      out.notices.push_back(
+          fmt::format("column \"{}\": {} of {} values are no numbers and count as missing: {}",
+                      info.columns[k].name, odd.size(), nodes.rows(),
+                      spell_cells(nodes, info.columns[k].name, odd)));
 }
 
 // Labels in the order of graphs or nodes.
@@ -336,14 +336,14 @@ std::optional<int> part_of(std::string cell) {
   std::transform(cell.begin(), cell.end(), cell.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   constexpr std::array<std::pair<const char*, int>, 9> kParts = {{{"train", 0},
-                                                                 {"training", 0},
-                                                                 {"valid", 1},
-                                                                 {"val", 1},
-                                                                 {"validation", 1},
-                                                                 {"dev", 1},
-                                                                 {"test", 2},
-                                                                 {"testing", 2},
-                                                                 {"none", -1}}};
+                                                                  {"training", 0},
+                                                                  {"valid", 1},
+                                                                  {"val", 1},
+                                                                  {"validation", 1},
+                                                                  {"dev", 1},
+                                                                  {"test", 2},
+                                                                  {"testing", 2},
+                                                                  {"none", -1}}};
   for (const auto& [name, part] : kParts)
     if (cell == name) return part;
   return std::nullopt;
@@ -368,7 +368,8 @@ std::string find_split_column(const CsvTable& table, const CsvOptions& options, 
     }
     if (*part >= 0) seen[*part] = true;
   }
-  check_data(seen[0] && seen[2], "{}: column \"{}\" must have both train and test", table.path, name);
+  check_data(seen[0] && seen[2], "{}: column \"{}\" must have both train and test", table.path,
+             name);
   return name;
 }
 
@@ -430,11 +431,10 @@ Split choose_split(const CsvTable& nodes, const std::string& split_of_nodes, con
   check(options.split.empty() || !split_of_nodes.empty(),
         "{}: there is no column \"{}\" that tells the split; its columns are {}", nodes.path,
         options.split, fmt::join(nodes.names, ", "));
-  if (split_of_nodes.empty())
-    return random_split(d.num_items(), options.fractions, options.seed);
+  if (split_of_nodes.empty()) return random_split(d.num_items(), options.fractions, options.seed);
   out.split_column = split_of_nodes;
-  return split_of_column(
-      nodes, split_of_nodes, of_nodes ? order.row : first_rows(nodes, split_of_nodes, order));
+  return split_of_column(nodes, split_of_nodes,
+                         of_nodes ? order.row : first_rows(nodes, split_of_nodes, order));
 }
 
 // What is no feature goes along, in the order of the dataset's items.
@@ -469,8 +469,7 @@ CsvDataset build_csv(const CsvOptions& options) {
   Dataset& d = out.dataset;
   d.info.name = options.name;
   add_edges(read_csv_table(options.edges, {}), nodes, options, id, order, d);
-  const std::string split =
-      options.like == nullptr ? find_split_column(nodes, options, out) : "";
+  const std::string split = options.like == nullptr ? find_split_column(nodes, options, out) : "";
   add_features(nodes, options, id, split, order, out);
   if (options.like != nullptr) {
     add_no_labels(*options.like, d);

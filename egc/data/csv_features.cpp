@@ -84,7 +84,8 @@ std::string reason_to_ignore(const ColumnPlan& column, const Cells& cells, TextF
   if (column.categories == 1 && cells.missing == 0) return "all its values are the same";
   if (cells.odd_rows.empty()) return "";  // whole numbers may be categories
   if (there >= 3 && column.categories == there) return "all its texts are different";
-  if (there >= 20 && column.categories * 10 > there * 9) return "nearly all its texts are different";
+  if (there >= 20 && column.categories * 10 > there * 9)
+    return "nearly all its texts are different";
   if (text == TextFeatures::kOneHot && column.categories > static_cast<int64_t>(kMostOneHot))
     return fmt::format("it has {} different texts, too many for 0/1 columns", column.categories);
   return "";
@@ -177,23 +178,24 @@ std::vector<ColumnPlan> plan_columns(const CsvTable& table, const std::vector<st
     const Cells cells = look_at(table.at(name));
     column.missing = cells.missing;
     const auto chosen = given.find(name);
-    const bool number = chosen != given.end() ? chosen->second == ColumnKind::kNumber
-                                              : cells.are_numbers() && text == TextFeatures::kOneHot;
+    const bool number = chosen != given.end()
+                            ? chosen->second == ColumnKind::kNumber
+                            : cells.are_numbers() && text == TextFeatures::kOneHot;
     column.kind = number ? ColumnKind::kNumber : ColumnKind::kCategory;
     if (number)
       column.odd_rows = cells.odd_rows;
     else
       column.categories = std::ssize(distinct(table.at(name)));
-    column.reason = chosen == given.end()                      ? reason_to_ignore(column, cells, text)
+    column.reason = chosen == given.end()                   ? reason_to_ignore(column, cells, text)
                     : chosen->second == ColumnKind::kIgnore ? "asked for"
-                                                               : "";
+                                                            : "";
     if (!column.reason.empty()) column.kind = ColumnKind::kIgnore;
   }
   return out;
 }
 
-std::vector<FeatureColumn> learn_columns(const CsvTable& table,
-                                         const std::vector<ColumnPlan>& plan, TextFeatures text) {
+std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan,
+                                         TextFeatures text) {
   std::vector<FeatureColumn> out;
   for (const ColumnPlan& planned : plan) {
     if (planned.kind == ColumnKind::kIgnore) continue;

@@ -39,8 +39,8 @@ std::vector<ColumnPlan> plan_columns(const CsvTable& table, const std::vector<st
                                      TextFeatures text);
 
 // The features that the plan has: means of numbers, values of categories.
-std::vector<FeatureColumn> learn_columns(const CsvTable& table,
-                                         const std::vector<ColumnPlan>& plan, TextFeatures text);
+std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan,
+                                         TextFeatures text);
 
 // What was not as learned, for the person.
 struct ColumnGaps {

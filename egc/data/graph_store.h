@@ -16,7 +16,8 @@ namespace egc::data {
 struct GraphBatch {
   std::vector<int64_t> ids;  // which graphs, in their order here
   Batch graphs;
-  // What is there does not depend on the graphs: a batch without nodes has features of that kind too.
+  // What is there does not depend on the graphs: a batch without nodes has features of that kind
+  // too.
   bool is_categorical = false;
   bool has_classes = false;
   std::vector<float> floats;        // [N, columns] node features (none: a constant 1), or

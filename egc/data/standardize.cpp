@@ -32,7 +32,8 @@ std::vector<int64_t> training_rows(const Dataset& d, const Split& split, size_t 
   return out;
 }
 
-// Columns of a table that are 0 or 1, be it for a text or as a number: rare ones would become large.
+// Columns of a table that are 0 or 1, be it for a text or as a number: rare ones would become
+// large.
 std::vector<bool> columns_to_leave(const DatasetInfo& info, const Matrix<float>& x,
                                    const std::vector<int64_t>& rows) {
   std::vector<bool> out;
@@ -112,8 +113,9 @@ std::vector<FeatureScaling> learn_scaling(const Dataset& d, const Split& split) 
 
 Dataset standardized(const Dataset& d, const std::vector<FeatureScaling>& scaling) {
   if (scaling.empty()) return d;
-  check_data(scaling.size() == num_types(d), "{} has {} types of nodes, the network was trained on {}",
-             d.info.name, num_types(d), scaling.size());
+  check_data(scaling.size() == num_types(d),
+             "{} has {} types of nodes, the network was trained on {}", d.info.name, num_types(d),
+             scaling.size());
   Dataset out = d;
   if (d.hetero.empty()) {
     out.node_features.floats = scaled(d.node_features.floats, scaling[0], d.info.name);

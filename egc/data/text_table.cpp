@@ -147,8 +147,8 @@ void TextTable::split(std::string_view line, std::vector<std::string>& fields) c
 
 bool is_missing(std::string_view field) {
   constexpr std::string_view kMissing[] = {
-      "",     "na",   "n/a", "#n/a", "nan", "none",     "null",      "nil",
-      "?",    "-",    "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"};
+      "",  "na", "n/a", "#n/a", "nan",  "none",     "null",      "nil",
+      "?", "-",  "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"};
   if (field.size() > 9) return false;
   std::string lower(field);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -137,8 +137,8 @@ class Translator {
     return true;
   }
 
-  // Linears of a head may be made without a bias, all of them or those before a batch norm, where it
-  // would do nothing: it is 0. A single one that lacks it is damaged.
+  // Linears of a head may be made without a bias, all of them or those before a batch norm, where
+  // it would do nothing: it is 0. A single one that lacks it is damaged.
   void add_zero_biases() {
     State biases;
     bool before_norm = false;  // whether such a Linear has a bias
@@ -208,9 +208,10 @@ nn::ForeignShape weighting_of(const ModelConfig& config) {
 State without_wrappers(State state) {
   // A network that several devices trained, or a trainer's own, stands one level deeper.
   for (const std::string prefix : {"module.", "model."}) {
-    const bool all = !state.empty() && std::all_of(state.begin(), state.end(), [&](const auto& item) {
-      return item.first.starts_with(prefix) && item.first.size() > prefix.size();
-    });
+    const bool all =
+        !state.empty() && std::all_of(state.begin(), state.end(), [&](const auto& item) {
+          return item.first.starts_with(prefix) && item.first.size() > prefix.size();
+        });
     if (!all) continue;
     State inner;
     for (const auto& [name, tensor] : state) inner[name.substr(prefix.size())] = tensor;

@@ -20,8 +20,7 @@ bool is_hetero(const ModelConfig& c) { return c.task == Task::kNodeClassificatio
 
 // Of layer k: "body.blocks.k.conv".
 std::string prefix_of(const ModelConfig& c, int64_t layer) {
-  return is_hetero(c) ? fmt::format("convs.{}", layer)
-                      : fmt::format("body.blocks.{}.conv", layer);
+  return is_hetero(c) ? fmt::format("convs.{}", layer) : fmt::format("body.blocks.{}.conv", layer);
 }
 
 // PyTorch Geometric's name of an aggregator.

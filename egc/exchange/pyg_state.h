@@ -1,5 +1,5 @@
-// A network for PyTorch Geometric: a state whose layers load strictly in its classes, and what these
-// are to be made with.
+// A network for PyTorch Geometric: a state whose layers load strictly in its classes, and what
+// these are to be made with.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace egc::exchange {
 
-// Tensors under PyTorch Geometric's names, in its shapes. Layers that it does not have (MPNN, R-EGC,
-// relations between several types of nodes) keep ours.
+// Tensors under PyTorch Geometric's names, in its shapes. Layers that it does not have (MPNN,
+// R-EGC, relations between several types of nodes) keep ours.
 nn::State pyg_state(const models::ModelConfig& config, const nn::State& own);
 bool has_pyg_layer(const models::ModelConfig& config);
 

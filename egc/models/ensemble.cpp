@@ -36,8 +36,9 @@ Ensemble::Ensemble(std::vector<std::shared_ptr<Network>> members)
   for (size_t k = 0; k < members_.size(); ++k) {
     const ModelConfig& c = members_[k]->config();
     if (c.task != config().task || c.outputs != config().outputs)
-      fail(ErrorKind::kModel, "the networks of an ensemble must have one task and one number of "
-                              "outputs, got {} with {} and {} with {}",
+      fail(ErrorKind::kModel,
+           "the networks of an ensemble must have one task and one number of "
+           "outputs, got {} with {} and {} with {}",
            tasks().name_of(config().task), config().outputs, tasks().name_of(c.task), c.outputs);
     register_module(std::to_string(k), members_[k]);
   }

@@ -98,10 +98,15 @@ void visit(Visitor& v, Config& c) {
   v("heads", c.heads);
   v("bases", c.bases);
   v("aggregators", c.aggregators);
-  v("self_loops", Word<std::optional<SelfLoops>>{c.self_loops, [](std::string_view n) {
-      return std::optional(parse_self_loops(n)); }, [](std::optional<SelfLoops> l) { return egc::name_of(*l); }});
-  v("activation", Word<std::optional<nn::WeightActivation>>{c.activation, [](std::string_view n) {
-      return std::optional(nn::parse_weight_activation(n)); }, [](std::optional<nn::WeightActivation> a) { return nn::name_of(*a); }});
+  v("self_loops",
+    Word<std::optional<SelfLoops>>{
+        c.self_loops, [](std::string_view n) { return std::optional(parse_self_loops(n)); },
+        [](std::optional<SelfLoops> l) { return egc::name_of(*l); }});
+  v("activation",
+    Word<std::optional<nn::WeightActivation>>{
+        c.activation,
+        [](std::string_view n) { return std::optional(nn::parse_weight_activation(n)); },
+        [](std::optional<nn::WeightActivation> a) { return nn::name_of(*a); }});
   v("towers", c.towers);
   v("mean_log_degree", c.mean_log_degree);
   v("norm", c.norm);

@@ -21,7 +21,7 @@ std::shared_ptr<Network> build(const SafetensorsFile& file) {
     is_double = is_double || view.dtype == DType::kF64;
   }
   const nn::ParameterBudget budget(values);
-  const ModelConfig config = 
+  const ModelConfig config =
       parse_model_config(file.metadata().at("config"), "config", NotTaken::kDrop);
   const KeepGenerator keep;
   const auto network = make_network(config);

@@ -1,5 +1,5 @@
-// SMILES of a file or of stdin, one after the other: a table with column names, or one a line, a name
-// behind it.
+// SMILES of a file or of stdin, one after the other: a table with column names, or one a line, a
+// name behind it.
 #pragma once
 
 #include <cstdint>

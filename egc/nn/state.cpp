@@ -99,8 +99,8 @@ std::string spell_differences(const std::vector<std::string>& unknown,
   const auto plural = [](const auto& names) { return names.size() > 1 ? "s" : ""; };
   std::string out;
   if (!missing.empty())
-    out = fmt::format("the tensor{} \"{}\" {} missing", plural(missing), fmt::join(missing, "\", \""),
-                      missing.size() > 1 ? "are" : "is");
+    out = fmt::format("the tensor{} \"{}\" {} missing", plural(missing),
+                      fmt::join(missing, "\", \""), missing.size() > 1 ? "are" : "is");
   if (!unknown.empty())
     out += fmt::format("{}the network has no tensor{} \"{}\"", out.empty() ? "" : "; ",
                        plural(unknown), fmt::join(unknown, "\", \""));

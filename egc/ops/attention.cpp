@@ -133,15 +133,16 @@ at::Tensor run(const Csr& graph, const AttentionShape& shape, const Inputs& in,
                const EpilogueTensors& epilogue) {
   const at::Tensor bias = any_bias.defined() ? any_bias.contiguous() : any_bias;
   const bool is_v2 = in.query.defined();
-  const auto node = make_node<AttentionBackward>("attention", differentiable, [&](AttentionBackward& n) {
-    n.graph = graph;
-    n.shape = shape;
-    n.is_v2 = is_v2;
-    n.values = ag::SavedVariable(in.values, false);
-    n.first = ag::SavedVariable(is_v2 ? in.query : in.source_score, false);
-    n.second = ag::SavedVariable(is_v2 ? in.attention : in.target_score, false);
-    n.bias = ag::SavedVariable(bias, false);
-  });
+  const auto node =
+      make_node<AttentionBackward>("attention", differentiable, [&](AttentionBackward& n) {
+        n.graph = graph;
+        n.shape = shape;
+        n.is_v2 = is_v2;
+        n.values = ag::SavedVariable(in.values, false);
+        n.first = ag::SavedVariable(is_v2 ? in.query : in.source_score, false);
+        n.second = ag::SavedVariable(is_v2 ? in.attention : in.target_score, false);
+        n.bias = ag::SavedVariable(bias, false);
+      });
   at::Tensor out;
   {
     at::AutoDispatchBelowADInplaceOrView below_autograd;

@@ -112,15 +112,15 @@ at::Tensor fused_aggregate(const Csr& graph, const FusedShape& shape, const Slic
     halo.emplace(*graph.halo(), x);
     x = halo->rows();
   }
-  const auto node =
-      make_node<FusedAggregateBackward>("fused_aggregate", {bases, weights, bias}, [&](FusedAggregateBackward& n) {
-        n.graph = graph;
-        n.shape = shape;
-        n.layout = layout;
-        n.bases = ag::SavedVariable(x, false);
-        n.weights = ag::SavedVariable(w, false);
-        n.has_bias = bias.defined();
-      });
+  const auto node = make_node<FusedAggregateBackward>("fused_aggregate", {bases, weights, bias},
+                                                      [&](FusedAggregateBackward& n) {
+                                                        n.graph = graph;
+                                                        n.shape = shape;
+                                                        n.layout = layout;
+                                                        n.bases = ag::SavedVariable(x, false);
+                                                        n.weights = ag::SavedVariable(w, false);
+                                                        n.has_bias = bias.defined();
+                                                      });
   at::Tensor out;
   {
     at::AutoDispatchBelowADInplaceOrView below_autograd;

@@ -110,12 +110,13 @@ at::Tensor linear_sum(const std::vector<at::Tensor>& inputs, const std::vector<a
   ag::variable_list differentiable = inputs;
   differentiable.insert(differentiable.end(), weights.begin(), weights.end());
   differentiable.push_back(bias);
-  const auto node = make_node<LinearSumBackward>("linear_sum", differentiable, [&](LinearSumBackward& n) {
-    for (const at::Tensor& t : x) n.inputs.emplace_back(t, false);
-    for (const at::Tensor& t : weights) n.weights.emplace_back(t, false);
-    n.terms = terms;
-    n.has_bias = bias.defined();
-  });
+  const auto node =
+      make_node<LinearSumBackward>("linear_sum", differentiable, [&](LinearSumBackward& n) {
+        for (const at::Tensor& t : x) n.inputs.emplace_back(t, false);
+        for (const at::Tensor& t : weights) n.weights.emplace_back(t, false);
+        n.terms = terms;
+        n.has_bias = bias.defined();
+      });
   {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     out = empty_buffer({rows, out_columns}, x[0].options());

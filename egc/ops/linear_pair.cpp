@@ -138,14 +138,14 @@ std::pair<at::Tensor, at::Tensor> linear_pair(const at::Tensor& x, const at::Ten
     terms.back().bias = phi_bias;
     blocked_gemm(rows, terms);
   }
-  const auto node =
-      make_node<LinearPairBackward>("linear_pair", {x, theta, phi, phi_bias}, [&](LinearPairBackward& n) {
-        n.x = ag::SavedVariable(input, false);
-        n.theta = ag::SavedVariable(theta_rows, false);
-        n.phi = ag::SavedVariable(phi, false);
-        n.layout = layout;
-        n.has_bias = phi_bias.defined();
-      });
+  const auto node = make_node<LinearPairBackward>("linear_pair", {x, theta, phi, phi_bias},
+                                                  [&](LinearPairBackward& n) {
+                                                    n.x = ag::SavedVariable(input, false);
+                                                    n.theta = ag::SavedVariable(theta_rows, false);
+                                                    n.phi = ag::SavedVariable(phi, false);
+                                                    n.layout = layout;
+                                                    n.has_bias = phi_bias.defined();
+                                                  });
   if (node) {
     ag::set_history(bases, node);
     ag::set_history(weights, node);

@@ -141,7 +141,8 @@ at::Tensor add_scaled_rows(const at::Tensor& a, const at::Tensor& x, const at::T
       });
     });
   }
-  const auto node = make_node<AddScaledRowsBackward>("add_scaled_rows", {a, x}, [&](AddScaledRowsBackward& n) { n.scale = s.detach(); });
+  const auto node = make_node<AddScaledRowsBackward>(
+      "add_scaled_rows", {a, x}, [&](AddScaledRowsBackward& n) { n.scale = s.detach(); });
   if (node) ag::set_history(out, node);
   return out;
 }
@@ -169,10 +170,11 @@ at::Tensor sum_scaled_parts(const at::Tensor& x, const at::Tensor& s, int64_t to
       });
     });
   }
-  const auto node = make_node<SumScaledPartsBackward>("sum_scaled_parts", {x}, [&](SumScaledPartsBackward& n) {
-    n.scale = s.detach();
-    n.towers = towers;
-  });
+  const auto node =
+      make_node<SumScaledPartsBackward>("sum_scaled_parts", {x}, [&](SumScaledPartsBackward& n) {
+        n.scale = s.detach();
+        n.towers = towers;
+      });
   if (node) ag::set_history(out, node);
   return out;
 }
@@ -206,7 +208,9 @@ at::Tensor shift_aggregates(const at::Tensor& aggregates, const at::Tensor& p, c
       });
     });
   }
-  const auto node = make_node<ShiftAggregatesBackward>("shift_aggregates", {aggregates, p}, [&](ShiftAggregatesBackward& n) { n.scale = s.detach(); });
+  const auto node =
+      make_node<ShiftAggregatesBackward>("shift_aggregates", {aggregates, p},
+                                         [&](ShiftAggregatesBackward& n) { n.scale = s.detach(); });
   if (node) {
     ag::set_history(out, node);
     node->out = ag::SavedVariable(out, true);

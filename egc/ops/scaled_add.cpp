@@ -66,10 +66,11 @@ at::Tensor scaled_add(const at::Tensor& a, const at::Tensor& x, const at::Tensor
     out = empty_buffer(a.sizes(), a.options());
     at::addcmul_out(out, a, input, 1 + eps);
   }
-  const auto node = make_node<ScaledAddBackward>("scaled_add", {a, x, eps}, [&](ScaledAddBackward& n) {
-    n.x = ag::SavedVariable(input, false);
-    n.eps = ag::SavedVariable(eps, false);
-  });
+  const auto node =
+      make_node<ScaledAddBackward>("scaled_add", {a, x, eps}, [&](ScaledAddBackward& n) {
+        n.x = ag::SavedVariable(input, false);
+        n.eps = ag::SavedVariable(eps, false);
+      });
   if (node) ag::set_history(out, node);
   return out;
 }

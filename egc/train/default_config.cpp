@@ -62,8 +62,8 @@ models::ModelConfig default_config(const data::Dataset& d, const std::string& mo
 namespace {
 
 // Nodes of one graph with few labels, for instance 20 of a class: what overfits is kept small. The
-// features go straight into the first of two layers, half of them and of the hidden values drop out,
-// and weights decay. Layers with towers need an encoder, which makes the width divisible.
+// features go straight into the first of two layers, half of them and of the hidden values drop
+// out, and weights decay. Layers with towers need an encoder, which makes the width divisible.
 void suit_few_labels(models::ModelConfig& m, TrainConfig& t) {
   constexpr int64_t kHidden = 64;
   constexpr int64_t kUnit = 8;  // of heads

@@ -46,10 +46,10 @@ void Predictions::add(const at::Tensor& output, const BatchTensors& batch) {
         // A word that the vocabulary lacks gets a number that no network predicts: below 0, as a
         // network may have more outputs than the vocabulary has words.
         for (const auto word : data::split_words(data_.dataset().labels.tokens[id]))
-          truth.push_back(word_numbers_
-                              .try_emplace(std::string(word),
-                                           -1 - static_cast<int64_t>(word_numbers_.size()))
-                              .first->second);
+          truth.push_back(
+              word_numbers_
+                  .try_emplace(std::string(word), -1 - static_cast<int64_t>(word_numbers_.size()))
+                  .first->second);
       }
       return;
     default:

@@ -102,9 +102,8 @@ TEST(ParseField, NumbersAndMissingValues) {
        {"x", "1x", "1 2", "0x10", "1,5", "1e999", "+", "--1", "+-1", "12,34", ",123", "1,2345",
         "1,,234", "1,234,", "1234,567", "1.5,000", "a,123", "infinite", "naan"})
     EXPECT_FALSE(parse_field(text, v)) << text;
-  for (const auto& [text, want] : {std::pair{"1,234", 1234.0},
-                                   {"-12,345,678.5", -12345678.5},
-                                   {"+999,000", 999000.0}}) {
+  for (const auto& [text, want] :
+       {std::pair{"1,234", 1234.0}, {"-12,345,678.5", -12345678.5}, {"+999,000", 999000.0}}) {
     EXPECT_TRUE(parse_field(text, v)) << text;
     EXPECT_EQ(v, want) << text;
   }
@@ -404,12 +403,18 @@ const MessyColumn kMessy[] = {
     {"None and NULL", {"None", "2", "NULL", "null"}, "ignore 9", "all its values are the same"},
     {"? and -", {"?", "2", "-", "5"}, "number 6", ""},
     {"inf", {"inf", "2", "-inf", "3"}, "number 6", ""},
-    {"one odd cell", {"abc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}, "number 1",
+    {"one odd cell",
+     {"abc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"},
+     "number 1",
      "line 2 \"abc\""},
-    {"a unit in one cell", {"1", "2", "3", "4 kg", "5", "6", "7", "8", "9", "1", "2", "3"},
-     "number 1", "line 5 \"4 kg\""},
-    {"two odd cells", {"abc", "1", "2", "x", "4", "5", "6", "7", "8", "9", "10", "11"},
-     "ignore 0", "all its texts are different"},
+    {"a unit in one cell",
+     {"1", "2", "3", "4 kg", "5", "6", "7", "8", "9", "1", "2", "3"},
+     "number 1",
+     "line 5 \"4 kg\""},
+    {"two odd cells",
+     {"abc", "1", "2", "x", "4", "5", "6", "7", "8", "9", "10", "11"},
+     "ignore 0",
+     "all its texts are different"},
     {"texts", {"red", "blue"}, "category 0 2", ""},
     {"texts in different cases", {"Red", "red"}, "category 0 2", ""},
     {"texts and missing", {"red", "", "blue", "?"}, "category 6 2", ""},
@@ -417,8 +422,10 @@ const MessyColumn kMessy[] = {
     {"quoted texts with commas", {"\"a, b\"", "\"c, d\""}, "category 0 2", ""},
     {"yes and no", {"yes", "no", "no"}, "category 0 2", ""},
     {"letters beyond ASCII", {"Zürich", "Genève"}, "category 0 2", ""},
-    {"names", {"ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan", "kim", "lea"},
-     "ignore 0", "all its texts are different"},
+    {"names",
+     {"ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan", "kim", "lea"},
+     "ignore 0",
+     "all its texts are different"},
     {"constant number", {"7"}, "ignore 0", "all its values are the same"},
     {"constant text", {"x"}, "ignore 0", "all its values are the same"},
     {"a text or nothing", {"x", ""}, "category 6 1", ""},
@@ -438,8 +445,8 @@ TEST_F(BuildCsv, WhatBecomesOfMessyColumns) {
     const CsvDataset built = build_csv(options_);
     ASSERT_EQ(built.plan.size(), 1U);
     const ColumnPlan& c = built.plan[0];
-    std::string plan = fmt::format("{} {}", column_kinds().name_of(c.kind),
-                                   c.missing + std::ssize(c.odd_rows));
+    std::string plan =
+        fmt::format("{} {}", column_kinds().name_of(c.kind), c.missing + std::ssize(c.odd_rows));
     if (c.kind == ColumnKind::kCategory) plan += fmt::format(" {}", c.categories);
     EXPECT_EQ(plan, m.plan);
     EXPECT_EQ(built.dataset.info.columns.size(), c.kind == ColumnKind::kIgnore ? 0U : 1U);
@@ -461,8 +468,8 @@ TEST_F(BuildCsv, WhatBecomesOfMessyColumns) {
 TEST_F(BuildCsv, OneOddCellOfManyIsListedWithItsLine) {
   std::string table = "id,age,class\n";
   for (int k = 0; k < 600; ++k)
-    table += fmt::format("n{},{},{}\n", k, k == 417 ? "unknown" : std::to_string(20 + k % 50),
-                         k % 2);
+    table +=
+        fmt::format("n{},{},{}\n", k, k == 417 ? "unknown" : std::to_string(20 + k % 50), k % 2);
   files_.write("nodes.csv", table);
   files_.write("edges.csv", "source,target\nn0,n1\n");
   const CsvDataset built = build_csv(options_);
@@ -477,8 +484,7 @@ TEST_F(BuildCsv, OneOddCellOfManyIsListedWithItsLine) {
 
 TEST_F(BuildCsv, KindsThatAreAskedFor) {
   std::string table = "id,zip,code,class\n";
-  for (int k = 0; k < 12; ++k)
-    table += fmt::format("n{},{},x{},{}\n", k, 8000 + k % 3, k, k % 2);
+  for (int k = 0; k < 12; ++k) table += fmt::format("n{},{},x{},{}\n", k, 8000 + k % 3, k, k % 2);
   files_.write("nodes.csv", table);
   files_.write("edges.csv", "source,target\nn0,n1\n");
   options_.columns = {{"zip", ColumnKind::kCategory}, {"code", ColumnKind::kCategory}};
@@ -496,7 +502,11 @@ TEST_F(BuildCsv, KindsThatAreAskedFor) {
 TEST_F(BuildCsv, ASplitColumnIsTheSplit) {
   std::string table = "id,x,split,class\n";
   for (int k = 0; k < 12; ++k)
-    table += fmt::format("n{},{},{},{}\n", k, k, k < 6 ? "Train" : k < 8 ? "val" : k < 11 ? "test" : "",
+    table += fmt::format("n{},{},{},{}\n", k, k,
+                         k < 6    ? "Train"
+                         : k < 8  ? "val"
+                         : k < 11 ? "test"
+                                  : "",
                          k % 2);
   files_.write("nodes.csv", table);
   files_.write("edges.csv", "source,target\nn0,n1\n");

@@ -24,10 +24,9 @@ Dataset six_nodes() {
   d.first_node = std::vector<int64_t>{0, 6};
   d.first_edge = std::vector<int64_t>{0, 0};
   d.edges = {std::vector<int32_t>{}, 2};
-  d.node_features.floats = {
-      std::vector<float>{1, 1e5F, 0, 7, 2, 3e5F, 1, 7, 3, 2e5F, 0, 7,
-                         9, 0,    1, 8, 9, 0,    1, 7, 9, 0,    1, 7},
-      4};
+  d.node_features.floats = {std::vector<float>{1, 1e5F, 0, 7, 2, 3e5F, 1, 7, 3, 2e5F, 0, 7,
+                                               9, 0,    1, 8, 9, 0,    1, 7, 9, 0,    1, 7},
+                            4};
   d.labels.classes = std::vector<int32_t>{0, 1, 0, 1, 0, 1};
   d.splits = {ranges_split("s", 3, 1, 2)};
   return d;
@@ -51,8 +50,7 @@ TEST(Standardize, ByTheTrainingSetAlone) {
   double sum = 0;
   for (int64_t i = 0; i < 3; ++i) sum += scaled.node_features.floats.at(i, 1);
   EXPECT_NEAR(sum, 0, 1e-6);
-  EXPECT_FLOAT_EQ(scaled.node_features.floats.at(3, 0),
-                  static_cast<float>(7 / std::sqrt(2.0 / 3)));
+  EXPECT_FLOAT_EQ(scaled.node_features.floats.at(3, 0), static_cast<float>(7 / std::sqrt(2.0 / 3)));
   EXPECT_EQ(scaled.node_features.floats.at(0, 3), 0);
   EXPECT_EQ(scaled.node_features.floats.at(3, 3), 1);
   EXPECT_EQ(d.node_features.floats.at(0, 1), 1e5F) << "the dataset itself stays";
@@ -85,8 +83,9 @@ TEST(Standardize, TheModelKeepsItToTheBit) {
 
 TEST(Standardize, OtherColumnsAreRefused) {
   const Dataset d = six_nodes();
-  expect_error(ErrorKind::kData, {"six has 4 float features", "trained on 1"},
-               [&] { standardized(d, {{{1}, {1}}}); });
+  expect_error(ErrorKind::kData, {"six has 4 float features", "trained on 1"}, [&] {
+    standardized(d, {{{1}, {1}}});
+  });
   expect_error(ErrorKind::kData, {"1 types"}, [&] { standardized(d, {{{1}, {1}}, {{1}, {1}}}); });
 }
 
@@ -109,8 +108,7 @@ TEST(Standardize, GraphsByTheirNodesAndTypesByTheirOwn) {
   EXPECT_EQ(scaling.size(), typed.hetero.features.size());
   const Dataset typed_scaled = standardized(typed, scaling);
   for (size_t t = 0; t < scaling.size(); ++t)
-    EXPECT_EQ(scaling[t].mean.size(),
-              static_cast<size_t>(typed.hetero.features[t].floats.columns));
+    EXPECT_EQ(scaling[t].mean.size(), static_cast<size_t>(typed.hetero.features[t].floats.columns));
   EXPECT_EQ(typed_scaled.hetero.features.size(), typed.hetero.features.size());
 }
 
@@ -122,7 +120,8 @@ TEST(Standardize, ColumnsFarApartAreNamed) {
   d.info.columns = numbers({"age", "income", "c", "e"});
   far = columns_far_apart(d, d.splits[0]);
   EXPECT_NE(far[1].find("income (up to 3e+05)"), std::string::npos) << far[1];
-  EXPECT_TRUE(columns_far_apart(standardized(d, learn_scaling(d, d.splits[0])), d.splits[0]).empty());
+  EXPECT_TRUE(
+      columns_far_apart(standardized(d, learn_scaling(d, d.splits[0])), d.splits[0]).empty());
 }
 
 }  // namespace

@@ -69,22 +69,19 @@ TEST(ForeignState, KnownNamesFindTheirPlaces) {
 // PyTorch Geometric's example of EGC: wrapped batch norms, Linears without a bias before a norm.
 TEST(ForeignState, WrappersAndHeadsWithoutBias) {
   const at::Tensor t = at::ones({2, 2});
-  const State wrapped = {{"module.encoder.weight", t},
-                         {"module.convs.0.bias", t},
-                         {"module.norms.0.module.weight", t},
-                         {"module.mlp.0.weight", t},
-                         {"module.mlp.1.running_mean", t},
-                         {"module.mlp.1.weight", at::ones({2})},
-                         {"module.mlp.3.weight", t},
-                         {"module.mlp.3.bias", t}};
+  const State wrapped = {
+      {"module.encoder.weight", t},        {"module.convs.0.bias", t},
+      {"module.norms.0.module.weight", t}, {"module.mlp.0.weight", t},
+      {"module.mlp.1.running_mean", t},    {"module.mlp.1.weight", at::ones({2})},
+      {"module.mlp.3.weight", t},          {"module.mlp.3.bias", t}};
   const ModelConfig config = config_for("gcn");
   const State state = network_state(config, exchange::without_wrappers(wrapped));
   EXPECT_EQ(names_of(state),
-            (std::vector<std::string>{
-                "body.blocks.0.conv.bias", "body.blocks.0.norm.weight", "encoder.lin.weight",
-                "head.mlp.linears.0.bias", "head.mlp.linears.0.weight", "head.mlp.linears.1.bias",
-                "head.mlp.linears.1.weight", "head.mlp.norms.0.running_mean",
-                "head.mlp.norms.0.weight"}));
+            (std::vector<std::string>{"body.blocks.0.conv.bias", "body.blocks.0.norm.weight",
+                                      "encoder.lin.weight", "head.mlp.linears.0.bias",
+                                      "head.mlp.linears.0.weight", "head.mlp.linears.1.bias",
+                                      "head.mlp.linears.1.weight", "head.mlp.norms.0.running_mean",
+                                      "head.mlp.norms.0.weight"}));
   EXPECT_TRUE(at::equal(state.at("head.mlp.linears.0.bias"), at::zeros({2})));
   // The last Linear's bias is missing where others have one: nothing is made up.
   State damaged = exchange::without_wrappers(wrapped);

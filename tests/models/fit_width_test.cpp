@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "egc/models/network.h"
 #include "egc/core/layer_options.h"
+#include "egc/models/network.h"
 #include "egc/nn/conv_table.h"
 #include "tests/core/expect_error.h"
 

@@ -254,9 +254,9 @@ TEST(ModelConfig, RecordedDefaultsOfBeforeAreTheirs) {
   EXPECT_FALSE(read("gcn").self_loops || read("gcn").activation || read("gcn").towers);
   EXPECT_EQ(read("egc-m").self_loops, SelfLoops::kSymnorm);
   EXPECT_EQ(read("pna").towers, 4);
-  EXPECT_EQ(models::conv_spec(parse_model_config(R"({"hidden":8,"features":2})", kWhere), 0)
-                .self_loops,
-            SelfLoops::kAll);
+  EXPECT_EQ(
+      models::conv_spec(parse_model_config(R"({"hidden":8,"features":2})", kWhere), 0).self_loops,
+      SelfLoops::kAll);
 }
 
 TEST(ModelConfig, DropoutWhereThereIsNoneIsRefused) {

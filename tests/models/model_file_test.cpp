@@ -395,7 +395,8 @@ TEST_F(ModelFile, NetworksOfFewTensorsLoad) {
 }
 
 TEST_F(ModelFile, NumbersThatTheModelDoesNotUseMayBeLarge) {
-  expect_round_trip(path_, R"({"model":"gcn","hidden":8,"layers":1,"features":3,"sequence_length":1000})");
+  expect_round_trip(path_,
+                    R"({"model":"gcn","hidden":8,"layers":1,"features":3,"sequence_length":1000})");
   // The powers of the graph have no tensors.
   expect_round_trip(path_, R"({"model":"ga-mlp","hidden":8,"layers":40,"features":3})");
 }

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
 
+#include "egc/core/layer_options.h"
 #include "egc/graph/topologies.h"
 #include "egc/models/network.h"
-#include "egc/core/layer_options.h"
 #include "egc/nn/conv_table.h"
 #include "tests/ops/tensors.h"
 
