@@ -1,8 +1,6 @@
 #include "egc/data/build_csv.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
+#include "egc/data/csv_split.h"
 #include "egc/data/csv_table.h"
 #include "egc/data/splits.h"
 #include "egc/data/text_table.h"
@@ -330,59 +329,6 @@ void add_no_labels(const DatasetInfo& like, Dataset& d) {
                        like.num_targets};
 }
 
-// The part of a split that a cell names: 0 train, 1 valid, 2 test; -1: none; nothing: no such part.
-std::optional<int> part_of(std::string cell) {
-  if (is_missing(cell)) return -1;
-  std::transform(cell.begin(), cell.end(), cell.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::pair<const char*, int>, 9> kParts = {{{"train", 0},
-                                                                  {"training", 0},
-                                                                  {"valid", 1},
-                                                                  {"val", 1},
-                                                                  {"validation", 1},
-                                                                  {"dev", 1},
-                                                                  {"test", 2},
-                                                                  {"testing", 2},
-                                                                  {"none", -1}}};
-  for (const auto& [name, part] : kParts)
-    if (cell == name) return part;
-  return std::nullopt;
-}
-
-// The column that tells the split: the one asked for, or "split" where its values are parts.
-std::string find_split_column(const CsvTable& table, const CsvOptions& options, CsvDataset& out) {
-  const bool asked = !options.split.empty();
-  const std::string name = asked ? options.split : "split";
-  if (!table.has(name) || name == options.label) return "";
-  std::array<bool, 3> seen{};
-  const auto& cells = table.at(name);
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    const auto part = part_of(cells[row]);
-    if (!part) {
-      const std::string what =
-          fmt::format("{}: column \"{}\": expected train, valid or test, got \"{}\"",
-                      table.where(row), name, cells[row].substr(0, 40));
-      check_data(!asked, "{}", what);
-      out.notices.push_back(what + "; the split is drawn, and the column is taken as a feature");
-      return "";
-    }
-    if (*part >= 0) seen[*part] = true;
-  }
-  check_data(seen[0] && seen[2], "{}: column \"{}\" must have both train and test", table.path,
-             name);
-  return name;
-}
-
-// The split of a column, by items.
-Split split_of_column(const CsvTable& table, const std::string& column,
-                      const std::vector<int64_t>& row_of_item) {
-  std::array<std::vector<int64_t>, 3> parts;
-  for (size_t item = 0; item < row_of_item.size(); ++item)
-    if (const int part = *part_of(table.at(column)[row_of_item[item]]); part >= 0)
-      parts[part].push_back(static_cast<int64_t>(item));
-  return {column, parts[0], parts[1], parts[2]};
-}
-
 // Of items with several rows, whose cells must be the same.
 std::vector<int64_t> first_rows(const CsvTable& nodes, const std::string& column,
                                 const NodeOrder& order) {
@@ -419,7 +365,9 @@ Split choose_split(const CsvTable& nodes, const std::string& split_of_nodes, con
   const bool of_nodes = d.splits_nodes();
   if (!options.graphs.empty() && !of_nodes) {
     const CsvTable graphs = read_csv_table(options.graphs, {options.graph_id});
-    if (const std::string column = find_split_column(graphs, options, out); !column.empty()) {
+    if (const std::string column =
+            find_split_column(graphs, options.split, options.label, out.notices);
+        !column.empty()) {
       std::unordered_map<std::string, int64_t> row;
       for (int64_t r = 0; r < graphs.rows(); ++r) row.emplace(graphs.at(options.graph_id)[r], r);
       std::vector<int64_t> rows;
@@ -469,7 +417,9 @@ CsvDataset build_csv(const CsvOptions& options) {
   Dataset& d = out.dataset;
   d.info.name = options.name;
   add_edges(read_csv_table(options.edges, {}), nodes, options, id, order, d);
-  const std::string split = options.like == nullptr ? find_split_column(nodes, options, out) : "";
+  const std::string split =
+      options.like == nullptr ? find_split_column(nodes, options.split, options.label, out.notices)
+                              : "";
   add_features(nodes, options, id, split, order, out);
   if (options.like != nullptr) {
     add_no_labels(*options.like, d);
