@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "cli/dataset_argument.h"
 #include "cli/shared_files.h"
@@ -19,6 +21,7 @@
 namespace egc::cli {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 std::string published_config(const std::string& dataset, const std::string& model) {
   const data::KnownDataset* known = data::find_known(dataset);
@@ -32,28 +35,42 @@ std::string published_config(const std::string& dataset, const std::string& mode
 
 namespace {
 
-// The runs that are in a directory, none where it is no run.
-std::vector<fs::path> runs_below(const fs::path& dir) {
+bool has_results(const fs::path& run) {
   std::error_code ignored;
-  if (fs::exists(dir / "config.json", ignored)) return {dir};
-  std::vector<fs::path> out;
-  for (const auto& entry : fs::directory_iterator(dir, ignored))
-    if (entry.path().filename().string().starts_with("seed-") &&
-        fs::exists(entry.path() / "config.json", ignored))
-      out.push_back(entry.path());
-  return out;
+  return fs::exists(run / "last.ckpt", ignored) || fs::exists(run / "best.safetensors", ignored);
 }
 
-// Whether a new run may stand there: nothing is there, or runs that failed before their first
-// checkpoint, or the person wants what is there replaced.
-bool may_begin(const fs::path& dir, bool overwrite) {
-  std::error_code ignored;
-  if (!fs::exists(dir, ignored)) return true;
-  const auto has_results = [&](const fs::path& run) {
-    return fs::exists(run / "last.ckpt", ignored) || fs::exists(run / "best.safetensors", ignored);
-  };
-  const std::vector<fs::path> runs = runs_below(dir);
-  return !runs.empty() && (overwrite || std::none_of(runs.begin(), runs.end(), has_results));
+// Whether a directory has nothing but what training writes into a run, its configuration first.
+bool is_nothing_but_a_run(const fs::path& dir) {
+  constexpr const char* kFiles[] = {"config.json",   "last.ckpt",   "best.safetensors",
+                                    "metrics.jsonl", "report.html", "lock"};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool known = name.starts_with("events.out.tfevents.") ||
+                       std::any_of(std::begin(kFiles), std::end(kFiles), [&](const char* file) {
+                         return name == file || name.starts_with(std::string(file) + ".tmp.");
+                       });
+    if (!known || !entry.is_regular_file(error)) return false;
+  }
+  const auto config =
+      Json::parse(std::ifstream(dir / "config.json"), nullptr, /*allow_exceptions=*/false);
+  return !error && config.is_object() && config.contains("model") && config.contains("about");
+}
+
+// The runs that are in a directory; none where it has anything else.
+std::vector<fs::path> runs_below(const fs::path& dir) {
+  std::error_code error;
+  if (fs::exists(dir / "config.json", error))
+    return is_nothing_but_a_run(dir) ? std::vector<fs::path>{dir} : std::vector<fs::path>{};
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "report.html" && entry.is_regular_file(error)) continue;
+    if (!name.starts_with("seed-") || !is_nothing_but_a_run(entry.path())) return {};
+    out.push_back(entry.path());
+  }
+  return out;
 }
 
 bool is_locked(const fs::path& run) {
@@ -64,42 +81,51 @@ bool is_locked(const fs::path& run) {
   return locked;
 }
 
-// Moves what is replaced aside while the new run is made, and back where that fails.
-class Replaced {
- public:
-  Replaced(const fs::path& dir, bool overwrite) : dir_(dir) {
-    std::error_code ignored;
-    if (!fs::exists(dir, ignored) || !may_begin(dir, overwrite)) return;
-    for (const fs::path& run : runs_below(dir))
-      check(!is_locked(run), "{}: another process is training in this directory", run.string());
-    fs::path whole = fs::absolute(dir, ignored).lexically_normal();
-    if (!whole.has_filename()) whole = whole.parent_path();
-    aside_ = whole.string() + fmt::format(".replaced.{}", getpid());
-    std::error_code error;
-    fs::rename(dir, aside_, error);
-    if (error)
-      fail(ErrorKind::kSystem, "{}: cannot be replaced: {}", dir.string(), error.message());
-  }
-  ~Replaced() {
-    if (aside_.empty()) return;
-    std::error_code ignored;
-    if (!done_) fs::remove_all(dir_, ignored);
-    if (done_)
-      fs::remove_all(aside_, ignored);
-    else
-      fs::rename(aside_, dir_, ignored);
-  }
-  Replaced(const Replaced&) = delete;
-  Replaced& operator=(const Replaced&) = delete;
-  void done() { done_ = true; }
-
- private:
-  fs::path dir_;
-  fs::path aside_;
-  bool done_ = false;
-};
+// Whether a new run may stand there: nothing is there, or runs that failed before their first
+// checkpoint, or runs that the person wants replaced.
+bool may_begin(const fs::path& dir, bool overwrite) {
+  std::error_code ignored;
+  if (!fs::exists(dir, ignored)) return true;
+  const std::vector<fs::path> runs = runs_below(dir);
+  return !runs.empty() && (overwrite || std::none_of(runs.begin(), runs.end(), has_results));
+}
 
 }  // namespace
+
+Replaced::Replaced(const std::string& dir, bool overwrite, std::string& config) : dir_(dir) {
+  std::error_code ignored;
+  if (!fs::exists(dir_, ignored) || fs::is_empty(dir_, ignored)) return;
+  if (!may_begin(dir_, overwrite)) {
+    check(!overwrite || !runs_below(dir_).empty(),
+          "{}: has files that are not of a run, so --overwrite does not replace it", dir);
+    return;
+  }
+  for (const fs::path& run : runs_below(dir_))
+    check(!is_locked(run), "{}: another process is training in this directory", run.string());
+  const fs::path whole = fs::canonical(dir_, ignored);
+  const fs::path aside = whole.string() + fmt::format(".replaced.{}", getpid());
+  // The configuration may be the old run's own.
+  if (!config.empty())
+    if (const fs::path rest = fs::canonical(config, ignored).lexically_relative(whole);
+        !rest.empty() && *rest.begin() != "..")
+      config = (aside / rest).string();
+  std::error_code error;
+  fs::rename(whole, aside, error);
+  if (error) fail(ErrorKind::kSystem, "{}: cannot be replaced: {}", dir, error.message());
+  aside_ = aside;
+}
+
+Replaced::~Replaced() {
+  if (aside_.empty()) return;
+  std::error_code ignored;
+  const std::vector<fs::path> runs = runs_below(dir_);
+  if (std::any_of(runs.begin(), runs.end(), has_results)) {
+    fs::remove_all(aside_, ignored);
+    return;
+  }
+  if (!runs.empty() || fs::is_empty(dir_, ignored)) fs::remove_all(dir_, ignored);
+  fs::rename(aside_, dir_, ignored);
+}
 
 std::string free_directory(const TrainFlags& flags, bool overwrite) {
   fs::path path(flags.dataset);
@@ -109,7 +135,8 @@ std::string free_directory(const TrainFlags& flags, bool overwrite) {
       flags.model.empty() ? fs::path(flags.config).stem().string() : flags.model;
   const std::string base = fmt::format("runs/{}-{}", name.empty() ? "dataset" : name, model);
   std::string out = base;
-  for (int k = 2; !may_begin(out, overwrite); ++k) out = fmt::format("{}-{}", base, k);
+  for (int k = 2; !may_begin(out, overwrite) || is_locked(out); ++k)
+    out = fmt::format("{}-{}", base, k);
   return out;
 }
 
@@ -135,7 +162,7 @@ data::Dataset load_for_training(const std::string& name, const CommonOptions& co
 }
 
 std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& common,
-                                    const std::string& dir) {
+                                    const std::string& dir, std::unique_ptr<Replaced>& replaced) {
   TrainFlags flags = o.flags;
   const data::Dataset dataset = load_for_training(flags.dataset, common);
   if (flags.config.empty()) {
@@ -144,10 +171,9 @@ std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& 
   }
   if (const auto path = dataset_directory(flags.dataset, common); path && fs::exists(flags.dataset))
     flags.dataset = fs::absolute(*path).lexically_normal().string();
-  Replaced replaced(dir, o.overwrite);
+  replaced = std::make_unique<Replaced>(dir, o.overwrite, flags.config);
   if (o.seeds == 1) {
     torch_module().create_runs(dataset, flags, {{dir, common.seed}});
-    replaced.done();
     return {dir};
   }
   // All of them or none: a set with some missing would look complete.
@@ -162,7 +188,6 @@ std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& 
     }
     torch_module().create_runs(dataset, flags, create);
   });
-  replaced.done();
   return runs;
 }
 

@@ -120,7 +120,14 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
     return {wanted};
   }
   std::vector<Candidate> candidates;
-  for (const std::string& file : models) candidates.push_back(candidate(file));
+  for (const std::string& file : models) {
+    try {
+      candidates.push_back(candidate(file));
+    } catch (const Error& e) {
+      log_warning("left out: {}", e.what());
+    }
+  }
+  if (candidates.empty()) return {models.front()};  // opening it tells what is wrong
   const Candidate best = *std::min_element(candidates.begin(), candidates.end(), better);
   log_info("{}: {} is the best of {} by validation", argument.name,
            fs::path(best.file).parent_path().filename().string(), models.size());

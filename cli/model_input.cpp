@@ -85,6 +85,8 @@ NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info)
   data::CsvOptions csv = o.csv;
   csv.name = csv.nodes.string();
   csv.like = &info;
+  if (is_graph_task(info.task) && csv.graph_id.empty())
+    log_warning("without --graph-id all nodes of {} are one graph", csv.name);
   data::CsvDataset built = data::build_csv(csv);
   for (size_t k = 0; k < built.gaps.size(); ++k)
     if (built.gaps[k].missing + built.gaps[k].unknown > 0)

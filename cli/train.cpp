@@ -75,8 +75,9 @@ void train(const TrainCommand& o, const CommonOptions& common) {
   if (place.rank > 0) return follow(o, common, dir, stop);
   check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
         o.seeds);
+  std::unique_ptr<Replaced> replaced;  // until the new runs have results
   const std::vector<std::string> runs =
-      o.resume.empty() ? begin_runs(o, common, dir) : runs_in(dir);
+      o.resume.empty() ? begin_runs(o, common, dir, replaced) : runs_in(dir);
   check(place.size == 1 || runs.size() == 1,
         "a group of processes goes on with one run at a time; {} has {}", dir, runs.size());
   const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, stop)

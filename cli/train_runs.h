@@ -2,6 +2,8 @@
 #pragma once
 
 #include <csignal>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -22,9 +24,24 @@ struct TrainCommand {
   int64_t until = 0;
 };
 
+// What new runs replace, aside until they have a checkpoint: then it is removed, and where there is
+// none at the end it comes back. Nothing but runs is ever replaced.
+class Replaced {
+ public:
+  // config: a file, which may be of the run that is moved.
+  Replaced(const std::string& dir, bool overwrite, std::string& config);
+  ~Replaced();
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+
+ private:
+  std::filesystem::path dir_;
+  std::filesystem::path aside_;
+};
+
 // The directories of new runs, complete but for the training: `dir`, or dir/seed-<n> of each seed.
 std::vector<std::string> begin_runs(const TrainCommand& command, const CommonOptions& common,
-                                    const std::string& dir);
+                                    const std::string& dir, std::unique_ptr<Replaced>& replaced);
 
 // One page over the runs of several seeds.
 void write_seeds_report(const std::string& dir, const std::vector<std::string>& runs,

@@ -9,6 +9,11 @@ namespace egc::cli {
 EvalResult evaluate_model(const std::vector<std::string>& models, const data::Dataset& dataset,
                           const std::string& part, int64_t batch) {
   train::Predictor predictor(std::vector<std::filesystem::path>(models.begin(), models.end()));
+  const auto& classes = predictor.trained_on().class_names;
+  check_data(
+      classes.empty() || dataset.info.class_names.empty() || classes == dataset.info.class_names,
+      "{} has the classes {}, the network was trained on {}", dataset.info.name,
+      fmt::join(dataset.info.class_names, ", "), fmt::join(classes, ", "));
   const train::TrainConfig trained = predictor.training();
   const train::TaskData data(predictor.prepare(dataset), trained.split, predictor.vocabulary());
   const auto predictions = train::predict_part(predictor.network(), data, train::parts().at(part),

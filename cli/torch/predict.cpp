@@ -84,9 +84,9 @@ class Lines {
         extra_names_.emplace_back();
         continue;
       }
-      const bool taken =
-          extra.name == "name" || std::find(ours.begin(), ours.end(), extra.name) != ours.end();
-      extra_names_.push_back(taken ? "input_" + extra.name : extra.name);
+      std::string name = extra.name;
+      while (is_taken(name, ours, chunk.extra, extra)) name = "input_" + name;
+      extra_names_.push_back(name);
     }
     if (format_ == PredictFormat::kJsonLines) return "";
     std::string out = chunk.named ? "id,name" : "id";
@@ -104,6 +104,16 @@ class Lines {
   }
 
  private:
+  // By a column of ours, or by another one of the input.
+  static bool is_taken(const std::string& name, const std::vector<std::string>& ours,
+                       const std::vector<data::ExtraColumn>& extra,
+                       const data::ExtraColumn& itself) {
+    return name == "id" || name == "name" ||
+           std::find(ours.begin(), ours.end(), name) != ours.end() ||
+           std::any_of(extra.begin(), extra.end(), [&](const data::ExtraColumn& other) {
+             return &other != &itself && other.name == name;
+           });
+  }
   const char* values_key() const {
     return task_ == Task::kGraphRegression ? "values" : "probabilities";
   }
@@ -172,7 +182,7 @@ int64_t predict(const PredictOptions& options, const OpenInput& open) {
       text += lines.line(count, *chunk, table, static_cast<size_t>(row));
     out.write(text);
   }
-  check_data(begun, "the input has nothing to predict");
+  check_data(count > 0, "the input has nothing to predict");
   out.finish();
   return count;
 }

@@ -102,6 +102,9 @@ void add_edges(const CsvTable& edges, const CsvTable& nodes, const CsvOptions& o
   const bool per_graph = !options.graph_id.empty() && edges.has(options.graph_id);
   const auto [source, target] = edge_columns(edges, per_graph ? options.graph_id : "");
   const NodeNames names(nodes, id, order, per_graph);
+  check_data(per_graph || names.find("", source) < 0 || names.find("", target) < 0,
+             "{}:1: expected column names, found the edge from \"{}\" to \"{}\"", edges.path,
+             source, target);
   std::vector<std::vector<int32_t>> of_graph(order.graphs.size());
   for (int64_t r = 0; r < edges.rows(); ++r) {
     const std::string graph = per_graph ? edges.at(options.graph_id)[r] : "";
@@ -136,8 +139,7 @@ std::vector<std::string> feature_names(const CsvTable& nodes, const CsvOptions& 
                                        const std::string& id, const std::string& split) {
   std::vector<std::string> out;
   for (const std::string& name : nodes.names)
-    if (name != id && (name != options.label || !options.graphs.empty()) &&
-        name != options.graph_id && name != split &&
+    if (name != id && name != options.label && name != options.graph_id && name != split &&
         std::find(options.ignore.begin(), options.ignore.end(), name) == options.ignore.end())
       out.push_back(name);
   return out;
@@ -147,9 +149,16 @@ std::vector<std::string> feature_names(const CsvTable& nodes, const CsvOptions& 
 void note_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan, CsvDataset& out) {
   for (const ColumnPlan& column : plan) {
     if (column.kind == ColumnKind::kIgnore && column.reason != "asked for")
-      out.notices.push_back(
-          fmt::format("column \"{0}\" is ignored: {1}; --column {0}=number or {0}=category uses it",
-                      column.name, column.reason));
+      out.notices.push_back(fmt::format(
+          "column \"{0}\" is ignored: {1}{2}", column.name, column.reason,
+          column.missing == table.rows()
+              ? ""
+              : fmt::format("; --column {0}=number or {0}=category uses it", column.name)));
+    if (column.kind == ColumnKind::kNumber && column.is_narrow)
+      out.notices.push_back(fmt::format(
+          "column \"{}\": its values differ by less than a ten-thousandth of their size, of which "
+          "32-bit features keep little; subtract a constant from them",
+          column.name));
     if (column.kind == ColumnKind::kNumber && !column.odd_rows.empty())
       out.notices.push_back(fmt::format(
           "column \"{}\": {} of {} values are no numbers and count as missing: {}", column.name,
@@ -259,7 +268,10 @@ Task guess_task(const LabelTexts& labels, const CsvOptions& options) {
 // One spelling for each number: 1, 1.0 and 01 are the same class.
 std::vector<std::string> class_texts(const std::vector<std::string>& values) {
   const auto numbers = as_numbers(values);
-  if (!numbers) return values;
+  constexpr double kExact = 9007199254740992;  // beyond, different whole numbers are one double
+  if (!numbers ||
+      std::any_of(numbers->begin(), numbers->end(), [](double v) { return std::abs(v) >= kExact; }))
+    return values;
   std::vector<std::string> out;
   for (const double v : *numbers) out.push_back(std::isnan(v) ? "" : fmt::format("{}", v));
   return out;
@@ -329,6 +341,14 @@ void add_no_labels(const DatasetInfo& like, Dataset& d) {
                        like.num_targets};
 }
 
+// Columns that the person has said are something else.
+std::vector<std::string> not_a_split(const CsvOptions& options) {
+  std::vector<std::string> out = options.ignore;
+  out.push_back(options.label);
+  for (const auto& [name, kind] : options.columns) out.push_back(name);
+  return out;
+}
+
 // Of items with several rows, whose cells must be the same.
 std::vector<int64_t> first_rows(const CsvTable& nodes, const std::string& column,
                                 const NodeOrder& order) {
@@ -366,7 +386,7 @@ Split choose_split(const CsvTable& nodes, const std::string& split_of_nodes, con
   if (!options.graphs.empty() && !of_nodes) {
     const CsvTable graphs = read_csv_table(options.graphs, {options.graph_id});
     if (const std::string column =
-            find_split_column(graphs, options.split, options.label, out.notices);
+            find_split_column(graphs, options.split, not_a_split(options), out.notices);
         !column.empty()) {
       std::unordered_map<std::string, int64_t> row;
       for (int64_t r = 0; r < graphs.rows(); ++r) row.emplace(graphs.at(options.graph_id)[r], r);
@@ -416,10 +436,11 @@ CsvDataset build_csv(const CsvOptions& options) {
   CsvDataset out;
   Dataset& d = out.dataset;
   d.info.name = options.name;
-  add_edges(read_csv_table(options.edges, {}), nodes, options, id, order, d);
+  add_edges(read_csv_table(options.edges, {}, /*may_be_empty=*/true), nodes, options, id, order, d);
   const std::string split =
-      options.like == nullptr ? find_split_column(nodes, options.split, options.label, out.notices)
-                              : "";
+      options.like == nullptr
+          ? find_split_column(nodes, options.split, not_a_split(options), out.notices)
+          : "";
   add_features(nodes, options, id, split, order, out);
   if (options.like != nullptr) {
     add_no_labels(*options.like, d);

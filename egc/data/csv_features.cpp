@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "egc/core/error.h"
 #include "egc/data/text_table.h"
@@ -75,6 +76,18 @@ bool are_same(const std::vector<double>& numbers) {
   return true;
 }
 
+// Less than a ten-thousandth of the size of the values lies between them.
+bool are_narrow(const std::vector<double>& numbers) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const double v : numbers) {
+    if (std::isnan(v)) continue;
+    least = std::min(least, v);
+    most = std::max(most, v);
+  }
+  return most > least && most - least < 1e-4 * std::max(std::abs(least), std::abs(most));
+}
+
 // Why a column would say nothing of rows that are not in the table; empty where it may.
 std::string reason_to_ignore(const ColumnPlan& column, const Cells& cells, TextFeatures text) {
   const int64_t there = cells.there();
@@ -95,7 +108,8 @@ void add_numbers(const CsvTable& table, const FeatureColumn& column, std::span<c
                  std::vector<std::vector<float>>& to, ColumnGaps& gaps) {
   const auto& texts = table.at(column.name);
   const Cells cells = look_at(texts);
-  if (!cells.odd_rows.empty() && cells.there() > 0 && !cells.are_numbers())
+  // Odd cells are slips, be there few rows or many; a column of nothing else is another one.
+  if (std::ssize(cells.odd_rows) >= 2 && std::ssize(cells.odd_rows) == cells.there())
     fail(ErrorKind::kData, "{}: column \"{}\": expected a number, got \"{}\"",
          table.where(cells.odd_rows[0]), column.name, texts[cells.odd_rows[0]].substr(0, 40));
   gaps.missing += cells.missing + std::ssize(cells.odd_rows);
@@ -182,10 +196,12 @@ std::vector<ColumnPlan> plan_columns(const CsvTable& table, const std::vector<st
                             ? chosen->second == ColumnKind::kNumber
                             : cells.are_numbers() && text == TextFeatures::kOneHot;
     column.kind = number ? ColumnKind::kNumber : ColumnKind::kCategory;
-    if (number)
+    if (number) {
       column.odd_rows = cells.odd_rows;
-    else
+      column.is_narrow = are_narrow(cells.numbers);
+    } else {
       column.categories = std::ssize(distinct(table.at(name)));
+    }
     column.reason = chosen == given.end()                   ? reason_to_ignore(column, cells, text)
                     : chosen->second == ColumnKind::kIgnore ? "asked for"
                                                             : "";

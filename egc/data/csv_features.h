@@ -29,6 +29,7 @@ struct ColumnPlan {
   int64_t missing = 0;            // values that are not there
   int64_t categories = 0;         // different values of a category
   std::vector<int64_t> odd_rows;  // of a number column: texts, which count as missing
+  bool is_narrow = false;         // numbers that differ by little of their size
   std::string reason;             // why a column is ignored
 };
 

@@ -33,10 +33,11 @@ std::optional<int> part_of(std::string cell) {
 }  // namespace
 
 std::string find_split_column(const CsvTable& table, const std::string& asked_for,
-                              const std::string& label, std::vector<std::string>& notices) {
+                              const std::vector<std::string>& others,
+                              std::vector<std::string>& notices) {
   const bool asked = !asked_for.empty();
   const std::string name = asked ? asked_for : "split";
-  if (!table.has(name) || name == label) return "";
+  if (!table.has(name) || std::find(others.begin(), others.end(), name) != others.end()) return "";
   std::array<bool, 3> seen{};
   const auto& cells = table.at(name);
   for (int64_t row = 0; row < table.rows(); ++row) {
@@ -51,9 +52,14 @@ std::string find_split_column(const CsvTable& table, const std::string& asked_fo
     }
     if (*part >= 0) seen[*part] = true;
   }
-  check_data(seen[0] && seen[2], "{}: column \"{}\" must have both train and test", table.path,
-             name);
-  return name;
+  if (seen[0] && seen[2]) return name;
+  check_data(!asked, "{}: column \"{}\" must have both train and test", table.path, name);
+  notices.push_back(
+      fmt::format("{}: column \"{}\" has not both train and test; the split is drawn, and the "
+                  "column is taken as "
+                  "a feature",
+                  table.path, name));
+  return "";
 }
 
 Split split_of_column(const CsvTable& table, const std::string& column,

@@ -10,10 +10,12 @@
 
 namespace egc::data {
 
-// The one asked for, or "split" where all its values are parts of one; empty where there is none.
-// Throws kData with line and value where the one asked for has others.
+// The one asked for, or "split" where all its values are parts of one; empty where there is none,
+// or it is one of `others`. Throws kData with line and value where the one asked for has other
+// values.
 std::string find_split_column(const CsvTable& table, const std::string& asked_for,
-                              const std::string& label, std::vector<std::string>& notices);
+                              const std::vector<std::string>& others,
+                              std::vector<std::string>& notices);
 
 // By items, whose rows are given.
 Split split_of_column(const CsvTable& table, const std::string& column,

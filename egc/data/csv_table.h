@@ -22,8 +22,9 @@ struct CsvTable {
   std::string where(int64_t row) const;
 };
 
-// `needed`: names that must be there. Throws kData where there are no rows.
-CsvTable read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& needed);
+// `needed`: names that must be there. Throws kData where there are no rows, unless that is fine.
+CsvTable read_csv_table(const std::filesystem::path& path, const std::vector<std::string>& needed,
+                        bool may_be_empty = false);
 
 // The numbers of a column, NaN where they are missing, or nothing where some value is text.
 std::optional<std::vector<double>> as_numbers(const std::vector<std::string>& values);

@@ -67,7 +67,7 @@ FeatureScaling scaling_of(const Matrix<float>& x, const std::vector<int64_t>& ro
     const double deviation = std::sqrt(squares / count);
     out.mean[c] = mean;
     // A column that is constant in training becomes 0 there, and stays finite elsewhere.
-    if (deviation > 1e-12 * std::max(1.0, std::abs(mean))) out.deviation[c] = deviation;
+    if (deviation > 1e-9 * std::abs(mean)) out.deviation[c] = deviation;
   }
   return out;
 }

@@ -31,6 +31,26 @@ char separator_of(std::string_view header) {
                                          counts.begin())];
 }
 
+// Whether bytes are sequences of UTF-8 without zeros; overlong ones are let through.
+bool is_utf8(std::string_view text) {
+  for (size_t k = 0; k < text.size();) {
+    const auto c = static_cast<unsigned char>(text[k++]);
+    if (c == 0) return false;
+    size_t more = 0;
+    if (c >= 0xF0 && c <= 0xF4)
+      more = 3;
+    else if (c >= 0xE0 && c < 0xF0)
+      more = 2;
+    else if (c >= 0xC2 && c < 0xE0)
+      more = 1;
+    else if (c >= 0x80)
+      return false;
+    for (; more > 0; --more, ++k)
+      if (k >= text.size() || (static_cast<unsigned char>(text[k]) & 0xC0U) != 0x80) return false;
+  }
+  return true;
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // 1,234,567.8 without its commas, or nothing where they do not stand between thousands.
@@ -85,6 +105,9 @@ TextTable::TextTable(const std::filesystem::path& path, std::unique_ptr<TextLine
 void TextTable::read_header(std::string_view line) {
   separator_ = separator_of(line);
   split(line, columns_);
+  // The index that some programs write first has no name.
+  if (columns_[0].empty() && std::find(columns_.begin(), columns_.end(), "id") == columns_.end())
+    columns_[0] = "id";
   std::set<std::string_view> names;
   for (size_t k = 0; k < columns_.size(); ++k) {
     check_data(!columns_[k].empty(), "{}:1: column {} has no name", path_.string(), k + 1);
@@ -110,12 +133,12 @@ bool TextTable::next(std::vector<std::string>& fields) {
   if (fields.size() != columns_.size())
     fail(ErrorKind::kData, "{}: expected {} fields, as many as the first line has names, found {}",
          where(), columns_.size(), fields.size());
-  if (separator_ == ';')
-    for (std::string& field : fields) use_decimal_point(field);
   return true;
 }
 
 void TextTable::split(std::string_view line, std::vector<std::string>& fields) const {
+  if (!is_utf8(line))
+    fail(ErrorKind::kData, "{}: the text is not UTF-8; save the table in that encoding", where());
   fields.clear();
   for (size_t at = 0;;) {
     std::string& field = fields.emplace_back();
@@ -138,6 +161,7 @@ void TextTable::split(std::string_view line, std::vector<std::string>& fields) c
     } else {
       const size_t end = std::min(line.find(separator_, at), line.size());
       field = trimmed(line.substr(at, end - at));
+      if (separator_ == ';') use_decimal_point(field);
       at = end;
     }
     if (at >= line.size()) return;

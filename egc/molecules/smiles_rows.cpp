@@ -30,7 +30,6 @@ std::string find_smiles_column(const data::TextTable& table, const std::string& 
 
 // Whether one of the fields of a first line is called smiles; `separators`: what may stand between.
 bool names_smiles(std::string_view line, std::string_view separators) {
-  if (line.find_first_of(separators) == std::string_view::npos) return false;
   for (size_t at = 0; at <= line.size();) {
     const size_t end = std::min(line.find_first_of(separators, at), line.size());
     std::string_view field = line.substr(at, end - at);
@@ -52,7 +51,7 @@ SmilesRows::SmilesRows(const std::filesystem::path& path, const std::string& col
   auto lines = std::make_unique<data::TextLinesReader>(path);
   std::string_view line;
   if (lines->next(line)) first_line_ = line;
-  if (first_line_ && (!column.empty() || names_smiles(*first_line_, ",\t;"))) {
+  if (first_line_ && (!column.empty() || names_smiles(*first_line_, ",\t;|"))) {
     const std::string header = *std::exchange(first_line_, std::nullopt);
     open_table(data::TextTable(path, std::move(lines), header), column, labels);
     return;
@@ -61,7 +60,7 @@ SmilesRows::SmilesRows(const std::filesystem::path& path, const std::string& col
         path.string());
   lines_ = std::move(lines);
   // Programs that write names behind the SMILES may write a title.
-  if (first_line_ && names_smiles(*first_line_, " ")) first_line_.reset();
+  if (first_line_ && is_smiles(first_line_->substr(0, first_line_->find(' ')))) first_line_.reset();
 }
 
 void SmilesRows::open_table(data::TextTable table, const std::string& column,

@@ -5,6 +5,7 @@
 #include "egc/core/error.h"
 #include "egc/core/layer_options.h"
 #include "egc/data/splits.h"
+#include "egc/data/standardize.h"
 #include "egc/data/training_edges.h"
 
 namespace egc::train {
@@ -63,15 +64,16 @@ namespace {
 
 // Nodes of one graph with few labels, for instance 20 of a class: what overfits is kept small. The
 // features go straight into the first of two layers, half of them and of the hidden values drop
-// out, and weights decay. Layers with towers need an encoder, which makes the width divisible.
-void suit_few_labels(models::ModelConfig& m, TrainConfig& t) {
+// out, and weights decay. Layers with towers need an encoder, which makes the width divisible, and
+// so do standardised features, which exports take along in it.
+void suit_few_labels(models::ModelConfig& m, TrainConfig& t, bool scaled) {
   constexpr int64_t kHidden = 64;
   constexpr int64_t kUnit = 8;  // of heads
   m.hidden = std::max(kHidden, (m.outputs + kUnit - 1) / kUnit * kUnit);
   m.layers = 2;
   m.norm = false;
   m.residual = false;
-  if (m.encoder == Encoder::kLinear && !layer_traits(m.model).takes("towers"))
+  if (m.encoder == Encoder::kLinear && !scaled && !layer_traits(m.model).takes("towers"))
     m.encoder = Encoder::kNone;
   m.dropout = 0.5;
   m.dropout_at = {.encoder = true, .activation = true};
@@ -107,7 +109,7 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
     const int64_t labels = parts.train.size();
     constexpr int64_t kFewOfAClass = 40;
     if (labels <= std::max(m.features, kFewOfAClass * m.outputs))
-      suit_few_labels(m, t);
+      suit_few_labels(m, t, data::has_raw_numbers(d.info));
     else
       suit_many_labels(m, t);
     return run;

@@ -38,6 +38,29 @@ void append(PredictionTable& to, const at::Tensor& output, Task task,
                     best.data_ptr<int64_t>() + best.numel());
 }
 
+// Features are read by their place: tables with other columns, or other categories, do not fit.
+void check_same_columns(const std::vector<data::FeatureColumn>& trained,
+                        const data::DatasetInfo& info) {
+  if (trained.empty() || info.columns.empty()) return;
+  const auto spell = [](const std::vector<data::FeatureColumn>& columns) {
+    std::string out;
+    for (const data::FeatureColumn& c : columns) out += (out.empty() ? "" : ", ") + c.name;
+    return out;
+  };
+  const auto same = [](const data::FeatureColumn& a, const data::FeatureColumn& b) {
+    return a.name == b.name && a.is_text == b.is_text && a.values == b.values;
+  };
+  check(trained.size() == info.columns.size(),
+        "{} has the columns {}, the network was trained on {}; predict from the tables themselves",
+        info.name, spell(info.columns), spell(trained));
+  for (size_t k = 0; k < trained.size(); ++k)
+    check(same(trained[k], info.columns[k]),
+          "{}: column {} is \"{}\", the network was trained on \"{}\" there{}; predict from the "
+          "tables themselves",
+          info.name, k + 1, info.columns[k].name, trained[k].name,
+          trained[k].name == info.columns[k].name ? " with other categories" : "");
+}
+
 }  // namespace
 
 std::filesystem::path model_path(const std::filesystem::path& path) {
@@ -102,6 +125,7 @@ TrainConfig Predictor::training() const {
 void Predictor::check_input(const data::Dataset& dataset) const {
   try {
     check_fits(config(), dataset);
+    check_same_columns(info_.columns, dataset.info);
   } catch (const Error& e) {
     fail(ErrorKind::kData, "{}", e.what());
   }

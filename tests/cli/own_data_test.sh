@@ -130,9 +130,32 @@ runs train people --model gcn --epochs 1 --out runs/early
 runs train people --model gcn --epochs 1 --seeds 2 --out runs/pair
 runs train people --model gcn --epochs 1 --seeds 3 --out runs/pair --overwrite
 [ -d runs/pair/seed-2 ] || fail "--overwrite with seeds"
-mkdir precious && touch precious/file
-expect 2 "file" -- train people --model gcn --epochs 1 --out precious --overwrite
-[ -e precious/file ] || fail "--overwrite removes what is no run"
+# Nothing but runs is replaced: no project with a config.json of its own, no run with a file that somebody put there.
+mkdir precious && echo '{"my": "project"}' >precious/config.json
+for flag in "" --overwrite; do
+  # shellcheck disable=SC2086
+  expect 2 "precious" -- train people --model gcn --epochs 1 --out precious $flag
+done
+grep -q project precious/config.json || fail "a project is replaced"
+touch runs/raw/notes.txt
+expect 2 "not of a run" -- train people --model gcn --epochs 1 --out runs/raw --overwrite
+[ -e runs/raw/notes.txt ] && [ -s runs/raw/best.safetensors ] || fail "--overwrite removes what is no run"
+# A new run that fails before it has a model brings the old one back; a run's own configuration may begin the next.
+runs train people --model gcn --epochs 1 --out runs/again
+before=$(cksum runs/again/best.safetensors)
+expect 6 "loss" -- train people --model gcn --lr 1e30 --no-norm --epochs 3 --out runs/again --overwrite
+[ "$(cksum runs/again/best.safetensors)" = "$before" ] || fail "a failed --overwrite loses the run"
+runs train people --config runs/again/config.json --out runs/again --overwrite
+ls -d runs/*.replaced* 2>/dev/null && fail "a replaced run is left"
+
+# Features are read by their place: a dataset with the same columns in another order, or with other classes, is refused.
+awk -F, -v OFS=, '{print $1,$2,$4,$3,$5,$6,$7,$8}' people.csv >turned_columns.csv
+"$egc" --quiet data build csv --nodes turned_columns.csv --edges ties.csv --label buys --out turned_columns >/dev/null 2>&1 || fail "build of turned columns"
+expect 3 'column 1 is "income", the network was trained on "age" there' -- eval runs/people turned_columns
+expect 3 'column 1 is "income"' -- predict runs/people turned_columns
+sed 's/,yes$/,always/' people.csv >classes.csv
+"$egc" --quiet data build csv --nodes classes.csv --edges ties.csv --label buys --out classes >/dev/null 2>&1 || fail "build of other classes"
+expect 3 "has the classes always, no, the network was trained on no, yes" -- eval runs/people classes
 
 # Options that would do nothing are refused, with those that would.
 for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "sage --bases 2" "gat --activation softmax" "pna --heads 4" "rgcn --heads 2" "mlp --bases 4"; do

@@ -190,7 +190,9 @@ TEST_F(BuildCsv, MoreRowsAreReadAsTheFirstWere) {
   EXPECT_EQ(other.gaps[1].unknown, 1);
   EXPECT_EQ(other.nodes, (Words{"x", "y"}));
   // Text where numbers were, and a column that is not there.
-  files_.write("nodes.csv", "team,id,age\nred,x,old\nred,y,7\n");
+  files_.write("nodes.csv", "team,id,age\nred,x,old\nred,y,\n");
+  EXPECT_FLOAT_EQ(build_csv(more).dataset.node_features.floats.at(0, 0), 30);
+  files_.write("nodes.csv", "team,id,age\nred,x,old\nred,y,young\n");
   expect_error(ErrorKind::kData, {"nodes.csv:2", "\"age\"", "a number", "old"},
                [&] { build_csv(more); });
   files_.write("nodes.csv", "team,id\nred,x\nred,y\n");
@@ -299,7 +301,8 @@ TEST_F(BuildCsv, WrongTablesAreRefusedWithFileAndLine) {
       {"edges.csv", "source,target\n\"ann,bob\n", ErrorKind::kData, "edges.csv:2", "quoted"},
       {"edges.csv", "source\nann\n", ErrorKind::kData, "edges.csv", "two columns"},
       {"edges.csv", "", ErrorKind::kData, "edges.csv", "column names"},
-      {"edges.csv", "source,target\n", ErrorKind::kData, "edges.csv", "found none"},
+      {"edges.csv", "ann,bob\nbob,kim\n", ErrorKind::kData, "edges.csv:1", "column names"},
+      {"nodes.csv", "id,class\na,st\xe9\n", ErrorKind::kData, "nodes.csv:2", "UTF-8"},
       {"nodes.csv", "id,class\na,x\nb,y\na,x\n", ErrorKind::kData, "nodes.csv:4", "line 2"},
       {"nodes.csv", "id,class\na,x\n,y\n", ErrorKind::kData, "nodes.csv:3", "id is missing"},
       {"nodes.csv", "id,class\n", ErrorKind::kData, "nodes.csv", "found none"},
@@ -525,12 +528,55 @@ TEST_F(BuildCsv, ASplitColumnIsTheSplit) {
   EXPECT_EQ(other.dataset.info.columns.at(0).name, "split");
   ASSERT_EQ(other.notices.size(), 1U);
   EXPECT_NE(other.notices[0].find("nodes.csv:2"), std::string::npos) << other.notices[0];
+  // One without a test set is none; what is ignored is left alone.
+  files_.write("nodes.csv", "id,split,class\na,train,1\nb,valid,0\nc,train,1\nd,train,0\n");
+  EXPECT_EQ(build_csv(options_).split_column, "");
+  files_.write("nodes.csv", "id,split,class\na,train,1\nb,test,0\nc,train,1\nd,train,0\n");
+  EXPECT_EQ(build_csv(options_).split_column, "split");
+  options_.ignore = {"split"};
+  EXPECT_EQ(build_csv(options_).split_column, "");
+  options_.ignore = {};
+  files_.write("nodes.csv", "id,split,class\na,hair,1\nb,nail,0\nc,hair,1\nd,nail,0\n");
   options_.split = "split";
   expect_error(ErrorKind::kData, {"nodes.csv:2", "\"hair\"", "train, valid or test"},
                [&] { build_csv(options_); });
   options_.split = "nothing";
   expect_error(ErrorKind::kUsage, {"\"nothing\"", "id, split, class"},
                [&] { build_csv(options_); });
+}
+
+TEST_F(BuildCsv, NodesWithoutEdgesAndAnIndexWithoutAName) {
+  files_.write("nodes.csv", ",x,class\n0,1,p\n1,2,q\n2,3,p\n3,4,q\n");
+  files_.write("edges.csv", "source,target\n");
+  const CsvDataset built = build_csv(options_);
+  EXPECT_EQ(built.dataset.num_edges(), 0);
+  EXPECT_EQ(built.id_column, "id");
+  EXPECT_EQ(built.nodes, (Words{"0", "1", "2", "3"}));
+}
+
+TEST_F(BuildCsv, LargeWholeNumbersAreDifferentClasses) {
+  files_.write("nodes.csv",
+               "id,x,class\na,1,900000000000000001\nb,2,900000000000000002\n"
+               "c,3,900000000000000001\nd,4,900000000000000003\n");
+  files_.write("edges.csv", "source,target\na,b\n");
+  EXPECT_EQ(build_csv(options_).classes.size(), 3U);
+}
+
+TEST_F(BuildCsv, TheLabelOfGraphsIsNoFeatureOfNodes) {
+  use_graphs();
+  files_.write("nodes.csv",
+               "id,g,x,class\n1,b,5,no\n1,a,6,yes\n2,b,7,no\n1,c,8,yes\n2,c,8,yes\n3,b,9,no\n");
+  EXPECT_EQ(build_csv(options_).dataset.info.columns.size(), 1U);
+}
+
+TEST_F(BuildCsv, NumbersThatDifferByLittleAreSaid) {
+  std::string table = "id,when,class\n";
+  for (int k = 0; k < 12; ++k) table += fmt::format("n{},{},{}\n", k, 1700000000 + 30 * k, k % 2);
+  files_.write("nodes.csv", table);
+  files_.write("edges.csv", "source,target\nn0,n1\n");
+  const CsvDataset built = build_csv(options_);
+  ASSERT_EQ(built.notices.size(), 1U);
+  EXPECT_NE(built.notices[0].find("subtract a constant"), std::string::npos) << built.notices[0];
 }
 
 TEST_F(BuildCsv, SemicolonsAndDecimalCommas) {
