@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "egc/core/error.h"
@@ -11,6 +12,7 @@
 #include "egc/nn/egc_conv.h"
 #include "egc/train/aggregator_penalty.h"
 #include "egc/train/default_config.h"
+#include "egc/train/evaluate.h"
 #include "tests/core/expect_error.h"
 
 namespace egc {
@@ -55,6 +57,33 @@ std::string train_all(const TaskData& data, const RunConfig& config) {
   Trainer t(data, config);
   while (!t.finished()) t.run_epoch({});
   return bits(t);
+}
+
+// A vocabulary with fewer words than the network has outputs: whatever it says, words that it does
+// not know are never right.
+TEST(Predictions, UnknownWordsMatchNoOutput) {
+  const data::Dataset d = data::generate("functions", {.seed = 1, .size = 0.002});
+  constexpr int64_t kWords = 2;
+  constexpr int64_t kLength = 3;
+  constexpr int64_t kOutputs = 2000;
+  const TaskData data(d, "", kWords, kLength);
+  ASSERT_EQ(data.vocabulary().words().size(), static_cast<size_t>(kWords));
+  const auto stream = data.in_order(Part::kTrain, 1000);
+  stream->begin(0, 0);
+  const auto batch = stream->next();
+  ASSERT_TRUE(batch);
+  const auto graphs = static_cast<int64_t>(batch->ids.size());
+  double best = 0;
+  for (int64_t said = kWords; said < kOutputs; ++said) {
+    if (said == data.vocabulary().end()) continue;
+    const at::Tensor output = at::zeros({graphs, kLength, kOutputs});
+    output.select(2, said).fill_(1);
+    train::Predictions predictions(data);
+    predictions.add(output, *batch);
+    best = std::max(best, predictions.score());
+    if (said == 40) said = kOutputs - 2;  // and the last
+  }
+  EXPECT_EQ(best, 0);
 }
 
 TEST(Trainer, LearnsMolecules) {
