@@ -46,7 +46,7 @@ one_sentence() {
 epochs=4 seed=7 hidden=16 lr=0.01 threads=1
 # These become the program, so that $! is the process to kill. Each needs a process of its own: &, ( ) or try.
 train() {
-  exec "$egc" train "$work/data" --model egc-m --hidden "$hidden" --layers 2 --dropout 0.1 --batch 16 \
+  exec "$egc" train "$work/data" --model egc-m --self-loops symnorm --hidden "$hidden" --layers 2 --dropout 0.1 --batch 16 \
     --lr "$lr" --seed "$seed" --epochs "$epochs" --threads "$threads" --json --quiet --out "$1"
 }
 resume() { exec "$egc" train --resume "$1" --threads "$threads" --json --quiet; }
