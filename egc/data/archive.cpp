@@ -59,6 +59,9 @@ class ArchiveReader {
           (type != AE_IFREG && type != AE_IFDIR))
         bad("\"{}\" is neither a file nor a directory; links and devices are refused", shown(name));
       if (archive_entry_is_encrypted(entry) != 0) bad("\"{}\" is encrypted", shown(name));
+      if (!has_usual_compression())
+        bad("\"{}\" is compressed in an unusual way ({}); deflate is read", shown(name),
+            archive_format_name(archive_.get()));
       if (type == AE_IFREG) f(std::string(name));
     }
   }
@@ -77,6 +80,15 @@ class ArchiveReader {
         bad("unpacks to more than {} bytes, too many for its size", most_bytes_);
       take(std::string_view(block.data(), static_cast<size_t>(got)));
     }
+  }
+
+  // Of zip, which knows methods whose headers can ask for gigabytes.
+  bool has_usual_compression() const {
+    if ((archive_format(archive_.get()) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_ZIP)
+      return true;
+    const std::string_view name = archive_format_name(archive_.get());
+    return name.find("(deflation)") != std::string_view::npos ||
+           name.find("(uncompressed)") != std::string_view::npos;
   }
 
   template <class... Args>
