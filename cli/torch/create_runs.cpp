@@ -78,6 +78,7 @@ void choose_scaling(const data::Dataset& dataset, train::TrainConfig& t) {
     check(!part, "--standardize train needs the whole dataset, not parts of it");
     return;
   }
+  if (part) return;  // whose own values need not be those of the whole
   const auto far = data::columns_far_apart(dataset, data::with_valid(dataset, t.split));
   if (!far.empty())
     log_warning(

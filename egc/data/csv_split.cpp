@@ -55,9 +55,8 @@ std::string find_split_column(const CsvTable& table, const std::string& asked_fo
   if (seen[0] && seen[2]) return name;
   check_data(!asked, "{}: column \"{}\" must have both train and test", table.path, name);
   notices.push_back(
-      fmt::format("{}: column \"{}\" has not both train and test; the split is drawn, and the "
-                  "column is taken as "
-                  "a feature",
+      fmt::format("{}: column \"{}\" does not have both train and test; the split is drawn, "
+                  "and the column is taken as a feature",
                   table.path, name));
   return "";
 }

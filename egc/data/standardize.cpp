@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "egc/core/error.h"
-#include "egc/core/parallel.h"
 
 namespace egc::data {
 namespace {

@@ -96,7 +96,9 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
   models::ModelConfig& m = run.model;
   TrainConfig& t = run.train;
   m = default_config(d, model);
-  const data::Split parts = data::with_valid(d, split);
+  // A part of a graph may be without validation nodes, and with too few to take some from.
+  const bool is_part = !d.checksum_of_whole.empty();
+  const data::Split parts = is_part ? d.split(split) : data::with_valid(d, split);
   if (m.task == Task::kNodeClassificationHetero) {
     m.norm = m.residual = false;  // its networks have neither
     return run;
