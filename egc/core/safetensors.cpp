@@ -126,6 +126,32 @@ size_t size_of(DType type) {
 
 std::string_view name_of(DType type) { return types().name_of({type, size_of(type)}); }
 
+std::string_view spelled_name_of(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return "float64";
+    case DType::kF32:
+      return "float32";
+    case DType::kF16:
+      return "float16";
+    case DType::kBF16:
+      return "bfloat16";
+    case DType::kI64:
+      return "int64";
+    case DType::kI32:
+      return "int32";
+    case DType::kI16:
+      return "int16";
+    case DType::kI8:
+      return "int8";
+    case DType::kU8:
+      return "uint8";
+    case DType::kBool:
+      return "bool";
+  }
+  return "unknown";
+}
+
 int64_t TensorView::numel() const {
   int64_t n = 1;
   for (const int64_t extent : shape) n *= extent;

@@ -13,13 +13,10 @@
 #include <vector>
 
 #include "egc/core/atomic_file.h"
+#include "egc/core/dtype.h"
 #include "egc/core/mapped_file.h"
 
 namespace egc {
-
-enum class DType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kBool };
-size_t size_of(DType type);
-std::string_view name_of(DType type);
 
 struct TensorView {
   DType dtype = DType::kF32;

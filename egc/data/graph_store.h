@@ -21,7 +21,7 @@ struct GraphBatch {
   bool is_categorical = false;
   bool has_classes = false;
   std::vector<float> floats;        // [N, columns] node features (none: a constant 1), or
-  std::vector<int64_t> categories;  // [N, columns]
+  std::vector<int32_t> categories;  // [N, columns]
   int64_t columns = 0;
   // Labels of the graphs, or of all their nodes: values [rows, targets] with NaN for none, classes
   // [rows] with -1 for none, or tokens [graphs, length].

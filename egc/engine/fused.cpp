@@ -20,6 +20,11 @@ using kernels::FusedShape;
 // What is common to all slices.
 template <class T>
 FusedInput<T> make_input(const FusedProblem<T>& p) {
+  check_fused(p.graph, p.shape);
+  check(p.weights != nullptr || p.graph.num_targets() == 0 || p.shape.fits_no_weights(),
+        "fused_aggregate: without weights there is one basis and a head for each aggregator, got "
+        "{} bases, {} heads and {} aggregators",
+        p.shape.bases, p.shape.heads, p.shape.aggregators.size());
   FusedInput<T> in;
   in.graph = p.graph.view();
   in.graph_has_loops = p.graph.has_loops();
@@ -72,7 +77,6 @@ template <class T>
 void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilogue<T>& epilogue,
                    RowRange wanted) {
   const WorkTimer timer(Work::kKernels);
-  check_fused(p.graph, p.shape);
   FusedInput<T> common = make_input(p);
   const int64_t out_bytes = p.graph.num_targets() * p.shape.out_width() * sizeof(T);
   // An epilogue wants the rows in the caches.
@@ -103,7 +107,7 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
 template <class T>
 void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, T* grad_weights) {
   const WorkTimer timer(Work::kKernels);
-  check_fused(p.graph, p.shape);
+  FusedInput<T> common = make_input(p);
   const Csr& transposed = p.graph.transposed();
   const kernels::RecordLayout records = kernels::record_layout(p.shape.aggregators);
   const int64_t targets = p.graph.num_targets();
@@ -118,7 +122,6 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
 
   if (p.layout.num_slices() == 0 && grad_weights != nullptr)
     std::fill_n(grad_weights, targets * p.shape.weights_per_row(), T{0});
-  FusedInput<T> common = make_input(p);
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
     common.bases = slice(p, s);
     for_each_range(p.graph.row_ranges(), [&](RowRange rows) {

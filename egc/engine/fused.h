@@ -15,7 +15,7 @@ struct FusedProblem {
   const kernels::FusedShape& shape;
   SliceLayout layout;          // of bases and of their gradient
   const T* bases = nullptr;    // [num_sources, B*L] in that layout
-  const T* weights = nullptr;  // [N, H, A, B]
+  const T* weights = nullptr;  // [N, H, A, B]; null: of one basis, head a is aggregate a
 };
 
 // out: [N, H*L] row-major.   bias: [H*L] or null.   rows: of all, those that are computed.
@@ -28,7 +28,7 @@ void fused_forward(const FusedProblem<T>& problem, const T* bias, T* out,
   fused_forward(problem, bias, out, epilogue, {0, problem.graph.num_targets()});
 }
 
-// grad_out: [N, H*L].   grad_bases: as bases.   grad_weights: as weights, or null.
+// grad_out: [N, H*L].   grad_bases: as bases.   grad_weights: as weights; null: nobody asks.
 template <class T>
 void fused_backward(const FusedProblem<T>& problem, const T* grad_out, T* grad_bases,
                     T* grad_weights);

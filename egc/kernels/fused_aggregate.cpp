@@ -104,15 +104,32 @@ class WeightedRows {
       factor[a] = row_factor(shape_.aggregators[a], count, in_.target_scale, i);
       values_[a] = row.values(shape_.aggregators[a]);
     }
+    combine_.out = out_ + i * shape_.out_width() + in_.bases.first;
+    if (in_.weights == nullptr) return write_apart<kStream>(factor);
     const T* wi = in_.weights + i * shape_.weights_per_row();
     for (int64_t h = 0, k = 0; h < shape_.heads; ++h)
       for (int a = 0; a < terms; ++a)
         for (int64_t b = 0; b < shape_.bases; ++b, ++k) w_[k] = wi[k] * factor[a];
-    combine_.out = out_ + i * shape_.out_width() + in_.bases.first;
     combine_.template all_heads<kStream>(shape_.heads);
   }
 
  private:
+  template <bool kStream>
+  HWY_INLINE void write_apart(const T* factor) const {
+    for (int64_t a = 0; a < combine_.terms; ++a) {
+      const T* bias = combine_.bias == nullptr ? nullptr : combine_.bias + a * combine_.head_width;
+      T* out = combine_.out + a * combine_.head_width;
+      for_each_block<T, 4, true>(
+          static_cast<size_t>(combine_.width),
+          [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+            for (int v = 0; v < vectors(); ++v) {
+              const size_t at = v + 1 == vectors() ? last : begin + v * kLanes<decltype(d)>;
+              put_scaled(d, factor[a], hn::LoadU(d, values_[a] + at), bias, at, kStream, out);
+            }
+          });
+    }
+  }
+
   const FusedShape& shape_;
   const FusedInput<T>& in_;
   T* out_;
@@ -128,9 +145,10 @@ void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,
   RowAggregator<false, T> row(shape, in, buf);
   WeightedRows<T> weighted(shape, in, bias, out, buf.rest);
   const int64_t per_row = shape.weights_per_row();
+  const bool prefetch = in.prefetch && in.weights != nullptr;
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     // The gathering between two rows of weights keeps the hardware from seeing their stride.
-    for (int64_t k = 0; in.prefetch && k < per_row; k += 64 / int64_t{sizeof(T)})
+    for (int64_t k = 0; prefetch && k < per_row; k += 64 / int64_t{sizeof(T)})
       __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
     const int64_t count = row.aggregate(i);
     weighted.template write<kStream>(i, count, buf);
@@ -199,8 +217,24 @@ void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange row
   }
 }
 
-// One head and one basis, the paper's Algorithm 1: the accumulators never leave the registers.
-// Rows are written by the walk itself, so this serves the modes whose loops the walk knows.
+// A row without neighbours.
+template <class T>
+void write_nothing(const FusedShape& shape, size_t columns, const DirectOut<T>& to) {
+  const T std_of_nothing = static_cast<T>(std::sqrt(kStdEpsilon));
+  if (!to.apart) {
+    for (size_t c = 0; c < columns; ++c)
+      to.out[c] =
+          to.weight(Aggregator::kStd) * std_of_nothing + (to.bias == nullptr ? T{0} : to.bias[c]);
+    return;
+  }
+  for (const Aggregator a : shape.aggregators)
+    for (size_t c = 0; c < columns; ++c)
+      to.out[to.place(a) + c] = (a == Aggregator::kStd ? std_of_nothing : T{0}) +
+                                (to.bias == nullptr ? T{0} : to.bias[to.place(a) + c]);
+}
+
+// One head and one basis, the paper's Algorithm 1, or no weights: the accumulators never leave the
+// registers. Rows are written by the walk itself, so this serves the modes whose loops it knows.
 template <class T>
 void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                  T* out, bool stream, T* scratch) {
@@ -212,21 +246,21 @@ void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows
   DirectOut<T> to;
   to.stream = stream;
   to.bias = bias == nullptr ? nullptr : bias + in.bases.first;
-  const T std_of_nothing = static_cast<T>(std::sqrt(kStdEpsilon));
+  to.apart = in.weights == nullptr;
+  for (int a = 0; a < shape.aggregators.size(); ++a)
+    to.place(shape.aggregators[a]) = a * shape.head_width;
   for (int64_t i = rows.begin; i < rows.end; ++i) {
-    const T* w = in.weights + i * shape.weights_per_row();
-    for (const Aggregator a : shape.aggregators) to.weight(a) = *w++;
+    const T* w = to.apart ? nullptr : in.weights + i * shape.weights_per_row();
+    for (const Aggregator a : shape.aggregators) to.weight(a) = to.apart ? T{1} : *w++;
     if (in.target_scale != nullptr) to.weight(Aggregator::kSymnorm) *= in.target_scale[i];
-    to.out = out + i * shape.head_width + in.bases.first;
+    to.out = out + i * shape.out_width() + in.bases.first;
     point_at(row, in.graph, i, num_edges);
     const Walked walked = walk(row, columns, to);
     if (!walked.finite) {
       if (stream) hwy::FlushStream();  // the row is written a second time
       fused_rows<false>(shape, in, {i, i + 1}, bias, out, scratch);
     } else if (walked.count == 0) {
-      for (size_t c = 0; c < columns; ++c)
-        to.out[c] =
-            to.weight(Aggregator::kStd) * std_of_nothing + (to.bias == nullptr ? T{0} : to.bias[c]);
+      write_nothing(shape, columns, to);
     }
   }
   if (stream) hwy::FlushStream();
@@ -236,8 +270,8 @@ template <class T>
 void fused_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                T* out, bool stream, T* scratch) {
   if constexpr (sizeof(T) == 4 && kFastTarget) {
-    if (shape.heads == 1 && shape.bases == 1 && in.graph.weights == nullptr &&
-        shape.self_loops != SelfLoops::kSymnorm)
+    const bool direct = in.weights == nullptr || (shape.heads == 1 && shape.bases == 1);
+    if (direct && in.graph.weights == nullptr && shape.self_loops != SelfLoops::kSymnorm)
       return direct_rows(shape, in, rows, bias, out, stream, scratch);
   }
   stream ? fused_rows<true>(shape, in, rows, bias, out, scratch)

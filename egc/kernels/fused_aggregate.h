@@ -2,6 +2,8 @@
 // written once. Scalar truth: reference.cpp. Plain functions over a row range; no threads here.
 //
 // Notation (docs/kernels.md): N targets, B bases, H heads, L = width of a head, A aggregators.
+//
+// Without weights nothing is mixed: of one basis, head a is what the a-th aggregator gives.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,7 @@ struct FusedShape {
 
   int64_t weights_per_row() const { return heads * aggregators.size() * bases; }
   int64_t out_width() const { return heads * head_width; }
+  bool fits_no_weights() const { return bases == 1 && heads == aggregators.size(); }
 };
 
 // One column slice of the bases: of each basis the columns [first, first + width). Rows are
@@ -42,7 +45,7 @@ struct FusedInput {
   const T* source_scale = nullptr;  // [num_sources] 1/sqrt(deg), needed by symnorm only
   const T* target_scale = nullptr;  // [num_targets]
   BasesSlice<T> bases;
-  const T* weights = nullptr;  // [N, H, A, B]
+  const T* weights = nullptr;  // [N, H, A, B]; null: head a is aggregate a
   bool prefetch = false;       // pays when the bases do not fit the caches
   // With blocks: as in csr_view.h. Forward only, where can_block().
   SourceBlocksView blocks;

@@ -46,13 +46,20 @@ struct RowPass {
   size_t width;    // of the slice
   size_t columns;  // B * width
   const RowScratch<T>& buf;
-  const T* g;         // [H, width], the row's gradient, in scratch
-  const T* weights;   // [H, A, B] of the row
+  const T* g;         // [H, width], the row's gradient; with weights in scratch
+  int64_t stride;     // of its heads
+  const T* weights;   // [H, A, B] of the row, or null
   int64_t per_head;   // A * B
   int64_t num_bases;  // B
 
-  // out[b, l] = factor * sum over h of w[h, a, b] * g[h, l]
+  // out[b, l] = factor * sum over h of w[h, a, b] * g[h, l]; without weights factor * g[a, l]
   void spread(int a, T factor, T* out) const {
+    if (weights == nullptr) {
+      for_each_chunk<T>(width, [&](auto d, size_t l) HWY_ATTR {
+        hn::StoreU(hn::Mul(hn::Set(d, factor), hn::LoadU(d, g + a * stride + l)), d, out + l);
+      });
+      return;
+    }
     for (int64_t b = 0; b < num_bases; ++b) {
       const T* w = weights + a * num_bases + b;
       for_each_block<T, 2, true>(
@@ -67,7 +74,7 @@ struct RowPass {
             for (int64_t h = 0; h < shape.heads; ++h) {
               const auto wh = hn::Set(d, w[h * per_head] * factor);
               for (int v = 0; v < kVectors; ++v)
-                sum[v] = hn::MulAdd(wh, hn::LoadU(d, g + h * stride() + at[v]), sum[v]);
+                sum[v] = hn::MulAdd(wh, hn::LoadU(d, g + h * stride + at[v]), sum[v]);
             }
             for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, out + b * width + at[v]);
           });
@@ -87,7 +94,7 @@ struct RowPass {
   void weight_gradient(int a, T factor, bool first, T* dweights) const {
     const T* values = buf.values(shape.aggregators[a]);
     for (int64_t h = 0; h < shape.heads; ++h) {
-      const T* gh = g + h * stride();
+      const T* gh = g + h * stride;
       T* to = dweights + h * per_head + a * num_bases;
       for (int64_t b = 0; b < num_bases;) {
         T value[4];
@@ -101,10 +108,14 @@ struct RowPass {
       }
     }
   }
-
-  // Heads of g are padded apart, so that `dots` may read a vector past each.
-  int64_t stride() const { return RowScratch<T>::padded(static_cast<int64_t>(width)); }
 };
+
+// A row's gradient in scratch: heads are padded apart, so that `dots` may read a vector past each.
+template <class T>
+void copy_heads(const FusedShape& shape, const T* from, size_t width, int64_t stride, T* to) {
+  for (int64_t h = 0; h < shape.heads; ++h)
+    std::copy_n(from + h * shape.head_width, width, to + h * stride);
+}
 
 template <class T>
 void write_winner(const WinnerRow<T>& from, bool weighted, const T* g, size_t columns,
@@ -128,23 +139,30 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
   // Without a gradient of the weights, the gradient of a sum does not depend on what was summed.
   const bool needs_values = dweights != nullptr || layout.squares || layout.winners > 0;
   const int64_t per_row = shape.weights_per_row();
-  RowPass<T> pass{shape,      width, columns, buf, buf.rest, nullptr, per_row / shape.heads,
+  const bool weighted = in.weights != nullptr;
+  const int64_t padded = RowScratch<T>::padded(in.bases.width);
+  RowPass<T> pass{shape,      width,
+                  columns,    buf,
+                  buf.rest,   weighted ? padded : shape.head_width,
+                  nullptr,    per_row / shape.heads,
                   shape.bases};
-  T* const g = buf.rest;
-  T* const temporary = g + shape.heads * pass.stride();  // one row of columns
+  T* const temporary = buf.rest + shape.heads * padded;  // one row of columns
 
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     if (in.prefetch) {
-      for (int64_t k = 0; k < per_row; k += 64 / int64_t{sizeof(T)})
+      for (int64_t k = 0; weighted && k < per_row; k += 64 / int64_t{sizeof(T)})
         __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
       for (int64_t k = 0; k < shape.out_width(); k += 64 / int64_t{sizeof(T)})
         __builtin_prefetch(grad_out + (i + kRowsAhead) * shape.out_width() + k);
     }
     const int64_t count = needs_values ? row.aggregate(i) : row.count(i);
-    pass.weights = in.weights + i * per_row;
     const T* from = grad_out + i * shape.out_width() + in.bases.first;
-    for (int64_t h = 0; h < shape.heads; ++h)
-      std::copy_n(from + h * shape.head_width, width, g + h * pass.stride());
+    if (weighted) {
+      pass.weights = in.weights + i * per_row;
+      copy_heads(shape, from, width, padded, buf.rest);
+    } else {
+      pass.g = from;
+    }
 
     T* plain = records + i * layout.parts() * static_cast<int64_t>(columns);
     T* sym = plain + (layout.plain ? columns : 0);

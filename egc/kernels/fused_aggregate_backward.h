@@ -32,7 +32,7 @@ struct Winners {
 int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width);
 
 // Pass 1. grad_out: [N, H*L]. dweights [N, H, A, B] is set by the first slice and added to by the
-// others; null where nobody asks. records: [N, parts, B*width].
+// others; null where nobody asks, and without weights. records: [N, parts, B*width].
 template <class T>
 void backward_rows(const FusedShape& shape, const FusedInput<T>& input, RowRange rows,
                    const T* grad_out, T* dweights, T* records, Winners<T> winners, T* scratch);

@@ -139,6 +139,10 @@ std::vector<double> reference_forward(const ReferenceInput& in) {
     out[k] = in.bias == nullptr ? 0.0 : in.bias[static_cast<int64_t>(k) % s.out_width()];
   for_each_aggregate(
       in, [&](int64_t i, int a, int64_t b, int64_t l, double value, const auto&, const auto&) {
+        if (in.weights == nullptr) {
+          out[(i * s.heads + a) * s.head_width + l] += value;
+          return;
+        }
         for (int64_t h = 0; h < s.heads; ++h) {
           const double w = in.weights[((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b];
           out[(i * s.heads + h) * s.head_width + l] += w * value;
@@ -150,12 +154,14 @@ std::vector<double> reference_forward(const ReferenceInput& in) {
 ReferenceGradients reference_backward(const ReferenceInput& in, const double* grad_out) {
   const FusedShape& s = in.shape;
   ReferenceGradients grad{std::vector<double>(in.graph.num_sources * s.bases * s.head_width, 0.0),
-                          std::vector<double>(in.graph.num_targets * s.weights_per_row(), 0.0)};
+                          {}};
+  if (in.weights != nullptr) grad.weights.resize(in.graph.num_targets * s.weights_per_row(), 0.0);
   for_each_aggregate(
       in, [&](int64_t i, int a, int64_t b, int64_t l, double value,
               const std::vector<Neighbour>& around, const std::vector<double>& derivative) {
         double upstream = 0;
-        for (int64_t h = 0; h < s.heads; ++h) {
+        if (in.weights == nullptr) upstream = grad_out[(i * s.heads + a) * s.head_width + l];
+        for (int64_t h = 0; in.weights != nullptr && h < s.heads; ++h) {
           const int64_t w = ((i * s.heads + h) * s.aggregators.size() + a) * s.bases + b;
           const double g = grad_out[(i * s.heads + h) * s.head_width + l];
           grad.weights[w] += g * value;

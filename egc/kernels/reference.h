@@ -9,7 +9,8 @@
 
 namespace egc::kernels {
 
-// bases: [num_sources, B*L] row-major.   weights: [N, H, A, B].   out: [N, H*L].
+// bases: [num_sources, B*L] row-major.   weights: [N, H, A, B], or null: head a is aggregate a.
+// out: [N, H*L].
 struct ReferenceInput {
   FusedShape shape;
   CsrView graph;
@@ -22,7 +23,7 @@ std::vector<double> reference_forward(const ReferenceInput& input);
 
 struct ReferenceGradients {
   std::vector<double> bases;
-  std::vector<double> weights;
+  std::vector<double> weights;  // empty where there are none
 };
 ReferenceGradients reference_backward(const ReferenceInput& input, const double* grad_out);
 

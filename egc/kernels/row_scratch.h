@@ -134,16 +134,22 @@ struct RowScratch {
 };
 
 // The output row and the weight of each aggregator (the row's factors already in, but for the
-// mean's 1/n), for the case of one head and one basis.
+// mean's 1/n), for walks that need no scratch: either one head and one basis, or each aggregate
+// apart, in columns of its own.
 template <class T>
 struct DirectOut {
   T* out = nullptr;
   const T* bias = nullptr;
   bool stream = false;
+  bool apart = false;
   T weights[kNumAggregators] = {};
+  // Where those columns begin in out and bias; negative: the aggregator is not asked for.
+  int64_t places[kNumAggregators] = {-1, -1, -1, -1, -1, -1, -1};
 
   T& weight(Aggregator a) { return weights[static_cast<int>(a)]; }
   T weight(Aggregator a) const { return weights[static_cast<int>(a)]; }
+  int64_t& place(Aggregator a) { return places[static_cast<int>(a)]; }
+  int64_t place(Aggregator a) const { return places[static_cast<int>(a)]; }
 };
 
 // That factor: mean is sum / n, symnorm is s_i * sym.

@@ -54,6 +54,19 @@ constexpr int64_t kRowsAhead = 2;
 template <Kinds kKinds>
 inline constexpr bool kNeedsRepair = kKinds.max || kKinds.min || kKinds.sums == Kinds::kMoments;
 
+// to[at] = factor * value + bias[at], the factor of the row. bias: or null.
+template <class D, class T>
+HWY_INLINE void put_scaled(D d, T factor, hn::Vec<D> value, const T* bias, size_t at, bool stream,
+                           T* to) {
+  const auto f = hn::Set(d, factor);
+  const auto y =
+      bias == nullptr ? hn::Mul(f, value) : hn::MulAdd(f, value, hn::LoadU(d, bias + at));
+  if (stream)
+    hn::Stream(y, d, to + at);
+  else
+    hn::StoreU(y, d, to + at);
+}
+
 // What a walk found.
 struct Walked {
   int64_t count = 0;   // neighbours taken
@@ -240,6 +253,7 @@ struct Accumulators {
 
   // With one head and one basis the weighted result needs no other column: straight to the output.
   HWY_INLINE void store(D d, const size_t* at, int64_t count, const DirectOut<T>& to) const {
+    if (to.apart) return store_apart(d, at, count, to);
     const T mean_factor = T{1} / static_cast<T>(count);
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
@@ -261,6 +275,32 @@ struct Accumulators {
         hn::Stream(y, d, to.out + at[v]);
       else
         hn::StoreU(y, d, to.out + at[v]);
+    }
+  }
+
+  HWY_INLINE void store_apart(D d, const size_t* at, int64_t count, const DirectOut<T>& to) const {
+    const T mean_factor = T{1} / static_cast<T>(count);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const auto put = [&](Aggregator a, T factor, V value) HWY_ATTR {
+        if (const int64_t place = to.place(a); place >= 0)
+          put_scaled(d, factor, value, to.bias == nullptr ? nullptr : to.bias + place, at[v],
+                     to.stream, to.out + place);
+      };
+      const auto put_sums = [&](V value) HWY_ATTR {
+        put(Aggregator::kAdd, T{1}, value);
+        put(Aggregator::kMean, mean_factor, value);
+      };
+      if constexpr (kSum) put_sums(sum[v]);
+      if constexpr (kMoments) {
+        const Moments m = moments(d, v, count);
+        put_sums(m.sum);
+        put(Aggregator::kVar, T{1}, m.var);
+        put(Aggregator::kStd, T{1}, m.std);
+      }
+      if constexpr (kKinds.sym) put(Aggregator::kSymnorm, to.weight(Aggregator::kSymnorm), sym[v]);
+      if constexpr (kKinds.max) put(Aggregator::kMax, T{1}, max[v]);
+      if constexpr (kKinds.min) put(Aggregator::kMin, T{1}, min[v]);
     }
   }
 

@@ -2,11 +2,12 @@
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
-#include "egc/nn/group.h"
-#include "egc/ops/fused_aggregate.h"
+#include "egc/ops/aggregate.h"
+#include "egc/ops/linear.h"
 #include "egc/ops/norm_act.h"
 
 namespace egc::models {
+
 nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   nn::ConvSpec spec;
   spec.in_channels = layer == 0 && c.encoder == Encoder::kNone ? c.features : c.hidden;
@@ -27,64 +28,69 @@ ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
   if (config_.model == "pna" && !config_.mean_log_degree)
     log_warning(
         "pna: mean_log_degree is not set, 1 is used; it should be that of the training set");
-  const auto list = register_module("blocks", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < config_.layers; ++k) {
-    const auto inner = list->register_module(std::to_string(k), std::make_shared<nn::Group>());
+    const std::string name = fmt::format("blocks.{}", k);
     Block block;
-    block.conv = nn::make_conv(config_.model, conv_spec(config_, k));
-    inner->register_module("conv", nn::as_module(block.conv));
+    block.conv = add_module(name + ".conv", nn::make_conv(config_.model, conv_spec(config_, k)));
     block.bare = config_.encoder == Encoder::kNone && k + 1 == config_.layers;
     if (config_.norm && !block.bare)
-      block.norm = inner->register_module("norm", nn::BatchNorm(config_.hidden));
+      block.norm =
+          add_module(name + ".norm", std::make_shared<nn::NormActResidual>(config_.hidden));
     blocks_.push_back(std::move(block));
   }
 }
 
-at::Tensor ConvBody::run(Block& block, const at::Tensor& x, const Csr& graph) {
+Tensor ConvBody::run(Tape& tape, Block& block, const Tensor& x, const Csr& graph) {
   if (watch_) watch_(*block.conv, x, graph);
-  if (block.bare) return block.conv->forward(x, graph);
-  const at::Tensor residual = config_.residual ? x : at::Tensor();
-  if (!is_training() && !at::GradMode::is_enabled())
-    return block.conv->forward(
-        x, graph,
-        config_.norm ? block.norm->fold(residual) : ops::EpilogueTensors{{}, {}, true, residual});
+  if (block.bare) return block.conv->forward(tape, x, graph);
+  const Tensor residual = config_.residual ? x : Tensor();
+  if (!tape.is_recording()) {
+    const ops::EpilogueTensors plain{{}, {}, true, residual};
+    return block.conv->forward(tape, x, graph, config_.norm ? block.norm->fold(residual) : plain);
+  }
   const double before = config_.dropout_at.conv_input ? config_.dropout : 0.0;
   const double after = config_.dropout_at.activation ? config_.dropout : 0.0;
-  const at::Tensor y = block.conv->forward(ops::dropout(x, before, is_training()), graph);
-  if (config_.norm) return block.norm->forward(y, after, residual);
-  const at::Tensor activated = ops::relu_dropout(y, after, is_training());
-  return config_.residual ? activated + x : activated;
+  const Tensor y = block.conv->forward(tape, ops::dropout(tape, x, before), graph);
+  return config_.norm ? block.norm->forward(tape, y, after, residual)
+                      : ops::relu_dropout(tape, y, after, residual);
 }
 
-at::Tensor ConvBody::forward(at::Tensor x, const Csr& graph) {
-  for (Block& block : blocks_) x = run(block, x, graph);
+Tensor ConvBody::forward(Tape& tape, Tensor x, const Csr& graph) {
+  for (Block& block : blocks_) x = run(tape, block, x, graph);
   return x;
 }
 
 GaMlpBody::GaMlpBody(const ModelConfig& config) : config_(config) {
-  const auto linears = register_module("linears", std::make_shared<nn::Group>());
-  const auto norms = register_module("norms", std::make_shared<nn::Group>());
   const int64_t sizes[] = {(config_.layers + 1) * config_.hidden, config_.hidden,
                            config_.hidden / 2};
   check(sizes[2] >= 1, "ga-mlp: hidden must be at least 2, got {}", config_.hidden);
-  for (int k = 0; k < 2; ++k) {
-    linears_.push_back(
-        linears->register_module(std::to_string(k), nn::Linear(sizes[k], sizes[k + 1])));
-    norms_.push_back(norms->register_module(std::to_string(k), nn::BatchNorm(sizes[k + 1])));
-  }
+  for (int k = 0; k < 2; ++k)
+    linears_.push_back(add_module(fmt::format("linears.{}", k),
+                                  std::make_shared<nn::Linear>(sizes[k], sizes[k + 1])));
+  for (int k = 0; k < 2; ++k)
+    norms_.push_back(add_module(fmt::format("norms.{}", k),
+                                std::make_shared<nn::NormActResidual>(sizes[k + 1])));
 }
 
-at::Tensor GaMlpBody::forward(at::Tensor x, const Csr& graph) {
+Tensor GaMlpBody::forward(Tape& tape, Tensor x, const Csr& graph) {
   const AggregatorSet diffusion = config_.aggregators.value_or(AggregatorSet{Aggregator::kSymnorm});
   const SelfLoops loops = diffusion.has(Aggregator::kSymnorm) ? SelfLoops::kAll : SelfLoops::kNone;
-  std::vector<at::Tensor> powers = {x};
-  for (int64_t k = 0; k < config_.layers; ++k)
-    powers.push_back(ops::aggregate(graph, diffusion, loops, powers.back()));
-  x = at::cat(powers, 1);
+  const int64_t width = config_.hidden;
+  std::vector<Tensor> powers = {x};
+  std::vector<ops::LinearTerm> terms;
+  for (int64_t k = 0; k <= config_.layers; ++k) {
+    if (k > 0) powers.push_back(ops::aggregate(tape, graph, diffusion, loops, powers.back()));
+    ops::LinearTerm term;
+    term.input = static_cast<int>(k);
+    term.weight_column = k * width;
+    term.columns = width;
+    terms.push_back(term);
+  }
   const double dropout = config_.dropout_at.activation ? config_.dropout : 0.0;
-  for (size_t k = 0; k < linears_.size(); ++k)
-    x = norms_[k]->forward(linears_[k]->forward(x), dropout, {});
-  return x;
+  x = ops::linear_sum(tape, powers, {linears_[0]->weight->value}, terms, linears_[0]->bias_value(),
+                      width);
+  x = norms_[0]->forward(tape, x, dropout, {});
+  return norms_[1]->forward(tape, linears_[1]->forward(tape, x), dropout, {});
 }
 
 std::shared_ptr<Body> make_body(const ModelConfig& config) {

@@ -14,53 +14,53 @@
 namespace egc::models {
 
 // Called with every layer and what it reads, while a network runs: for looking into it.
-using LayerWatch = std::function<void(nn::Conv& conv, const at::Tensor& x, const Csr& graph)>;
+using LayerWatch = std::function<void(nn::Conv& conv, const Tensor& x, const Csr& graph)>;
 
-class Body : public torch::nn::Module {
+class Body : public nn::Module {
  public:
   // Until it is called with nothing.
   void watch_layers(LayerWatch watch) { watch_ = std::move(watch); }
-  virtual at::Tensor forward(at::Tensor x, const Csr& graph) = 0;
+  virtual Tensor forward(Tape& tape, Tensor x, const Csr& graph) = 0;
   virtual int64_t out_width() const = 0;
 
  protected:
   LayerWatch watch_;
 };
 
-// Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In evaluation
+// Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In inference
 // all that follows a conv is folded into it. Without an encoder the last layer's result is the
 // network's, so nothing follows it.
 class ConvBody : public Body {
  public:
   explicit ConvBody(const ModelConfig& config);
-  at::Tensor forward(at::Tensor x, const Csr& graph) override;
+  Tensor forward(Tape& tape, Tensor x, const Csr& graph) override;
   int64_t out_width() const override { return config_.hidden; }
 
  private:
   struct Block {
     std::shared_ptr<nn::Conv> conv;  // "blocks.k.conv"
-    nn::BatchNorm norm{nullptr};     // "blocks.k.norm"
+    nn::NormActResidualPtr norm;     // "blocks.k.norm"; null without
     bool bare = false;               // nothing follows
   };
-  at::Tensor run(Block& block, const at::Tensor& x, const Csr& graph);
+  Tensor run(Tape& tape, Block& block, const Tensor& x, const Csr& graph);
 
   ModelConfig config_;
   std::vector<Block> blocks_;
 };
 
-// GA-MLP: the powers S^k x for k = 0 ... layers next to each other, then twice Linear, batch norm,
+// GA-MLP: the powers S^k x for k = 0 ... layers read side by side, then twice Linear, batch norm,
 // ReLU. The MLP's last Linear is the network's head: the mean over nodes may be taken before it.
 // S: symmetrically normalised with self-loops, or with aggregators = add the plain adjacency.
 class GaMlpBody : public Body {
  public:
   explicit GaMlpBody(const ModelConfig& config);
-  at::Tensor forward(at::Tensor x, const Csr& graph) override;
+  Tensor forward(Tape& tape, Tensor x, const Csr& graph) override;
   int64_t out_width() const override { return config_.hidden / 2; }
 
  private:
   ModelConfig config_;
-  std::vector<nn::Linear> linears_;   // "linears.k"
-  std::vector<nn::BatchNorm> norms_;  // "norms.k"
+  std::vector<nn::LinearPtr> linears_;         // "linears.k"
+  std::vector<nn::NormActResidualPtr> norms_;  // "norms.k"
 };
 
 std::shared_ptr<Body> make_body(const ModelConfig& config);

@@ -1,48 +1,52 @@
 #include "egc/models/encoder.h"
 
-#include <torch/nn/init.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "egc/core/error.h"
-#include "egc/nn/parameter.h"
-#include "egc/ops/spmm.h"
+#include "egc/ops/aggregate.h"
 
 namespace egc::models {
 
 LinearEncoder::LinearEncoder(int64_t features, int64_t hidden)
-    : lin_(register_module("lin", nn::Linear(features, hidden))) {}
+    : lin_(add_module("lin", std::make_shared<nn::Linear>(features, hidden))) {}
 
-at::Tensor LinearEncoder::forward(const at::Tensor& x) { return lin_->forward(x); }
+Tensor LinearEncoder::forward(Tape& tape, const ModelInput& input) {
+  check(input.x.defined(), "encoder: float features are needed, got {}",
+        input.categories.defined() ? "categories" : "none");
+  return lin_->forward(tape, input.x);
+}
 
 CategoricalEncoder::CategoricalEncoder(std::vector<int64_t> categories, int64_t hidden, bool glorot,
                                        bool clip_last)
-    : categories_(std::move(categories)), clip_last_(clip_last) {
-  const int64_t rows = std::accumulate(categories_.begin(), categories_.end(), int64_t{0});
-  weight_ = register_parameter("weight", nn::new_parameter({rows, hidden}));
-  at::NoGradGuard no_grad;
-  int64_t first = 0;
-  for (const int64_t count : categories_) {
-    at::Tensor table = weight_.narrow(0, first, count);
-    glorot ? torch::nn::init::xavier_uniform_(table) : table.normal_();
-    first += count;
-  }
+    : categories_(std::move(categories)),
+      glorot_(glorot),
+      clip_last_(clip_last),
+      weight_(add_parameter(
+          "weight",
+          {std::accumulate(categories_.begin(), categories_.end(), int64_t{0}), hidden})) {}
+
+void CategoricalEncoder::reset_parameters(Rng& rng) {
+  if (!glorot_) return nn::normal(weight_->value, rng);
+  with_type(weight_->value.dtype(), [&](auto zero) {
+    auto* to = weight_->value.data<decltype(zero)>();
+    for (const int64_t count : categories_) {
+      const Tensor table = Tensor::empty(count, weight_->value.columns(), weight_->value.dtype());
+      nn::glorot_uniform(table, rng);
+      to = std::copy_n(table.data<decltype(zero)>(), table.size(), to);
+    }
+  });
 }
 
-at::Tensor CategoricalEncoder::forward(const at::Tensor& x) {
+// Rows of the table by node.
+Csr CategoricalEncoder::lookup(const Categories& x) const {
   const auto features = static_cast<int64_t>(categories_.size());
-  check(x.dim() == 2 && x.size(1) == features && x.scalar_type() == at::kLong,
-        "encoder: features must be int64 [N, {}], got [{}] {}", features,
-        fmt::join(x.sizes(), ", "), c10::toString(x.scalar_type()));
-  const at::Tensor indices = x.contiguous();
-  const int64_t nodes = x.size(0);
-  const int64_t* value = indices.data_ptr<int64_t>();
-  std::vector<int32_t> rows(static_cast<size_t>(nodes * features));
+  const int64_t nodes = x.rows();
+  std::vector<int32_t> rows(x.values.size());
   for (int64_t i = 0; i < nodes; ++i) {
     int64_t first = 0;
     for (int64_t f = 0; f < features; ++f) {
-      int64_t v = value[i * features + f];
+      int64_t v = x.values[i * features + f];
       if (clip_last_ && f + 1 == features) v = std::min(v, categories_[f] - 1);
       check_data(v >= 0 && v < categories_[f],
                  "encoder: node {}, feature {}: expected a category from 0 to {}, got {}", i, f,
@@ -53,7 +57,17 @@ at::Tensor CategoricalEncoder::forward(const at::Tensor& x) {
   }
   std::vector<int64_t> offsets(static_cast<size_t>(nodes) + 1);
   for (int64_t i = 0; i <= nodes; ++i) offsets[i] = i * features;
-  return ops::spmm(Csr(nodes, weight_.size(0), std::move(offsets), std::move(rows)), weight_);
+  return {nodes, weight_->value.rows(), std::move(offsets), std::move(rows)};
+}
+
+Tensor CategoricalEncoder::forward(Tape& tape, const ModelInput& input) {
+  const Categories& x = input.categories;
+  check(x.columns == std::ssize(categories_),
+        "encoder: {} categories of each node are needed, got {}", categories_.size(),
+        x.defined()         ? std::to_string(x.columns)
+        : input.x.defined() ? "float features"
+                            : "none");
+  return ops::spmm(tape, lookup(x), weight_->value);
 }
 
 std::shared_ptr<EncoderModule> make_encoder(const ModelConfig& c) {

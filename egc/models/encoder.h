@@ -3,39 +3,42 @@
 
 #include <memory>
 
-#include "egc/models/model_config.h"
+#include "egc/models/network.h"
 #include "egc/nn/linear.h"
 
 namespace egc::models {
 
-class EncoderModule : public torch::nn::Module {
+class EncoderModule : public nn::Module {
  public:
-  // x: [N, features] as the network takes them.   Result: [N, hidden].
-  virtual at::Tensor forward(const at::Tensor& x) = 0;
+  virtual Tensor forward(Tape& tape, const ModelInput& input) = 0;  // [N, hidden]
 };
 
-// x: float [N, features].
+// Of float features.
 class LinearEncoder : public EncoderModule {
  public:
   LinearEncoder(int64_t features, int64_t hidden);
-  at::Tensor forward(const at::Tensor& x) override;
+  Tensor forward(Tape& tape, const ModelInput& input) override;
 
  private:
-  nn::Linear lin_;
+  nn::LinearPtr lin_;
 };
 
-// x: int64 [N, k]; the sum of k embeddings. The tables lie one under the other in one matrix, so
-// the sum is one sparse product, and so is its gradient.
+// The sum of one embedding for each categorical feature. The tables lie one under the other in one
+// matrix, so the sum is one sparse product, and so is its gradient.
 class CategoricalEncoder : public EncoderModule {
  public:
   // clip_last: values of the last feature above its table count as the greatest.
   CategoricalEncoder(std::vector<int64_t> categories, int64_t hidden, bool glorot, bool clip_last);
-  at::Tensor forward(const at::Tensor& x) override;
+  void reset_parameters(Rng& rng) override;
+  Tensor forward(Tape& tape, const ModelInput& input) override;
 
  private:
+  Csr lookup(const Categories& x) const;
+
   std::vector<int64_t> categories_;
+  bool glorot_;
   bool clip_last_;
-  at::Tensor weight_;  // [sum of categories, hidden]
+  nn::ParameterPtr weight_;  // [sum of categories, hidden]
 };
 
 // Null for Encoder::kNone.

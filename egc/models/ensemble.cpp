@@ -1,32 +1,44 @@
 #include "egc/models/ensemble.h"
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <cmath>
 
 #include "egc/core/error.h"
 
 namespace egc::models {
 namespace {
 
-at::Tensor probability(Task task, const at::Tensor& output) {
-  switch (task) {
-    case Task::kGraphRegression:
-      return output;
-    case Task::kGraphBinary:
-      return output.sigmoid();
-    case Task::kGraphClassification:
-    case Task::kGraphSequence:
-      return output.softmax(-1);
-    case Task::kNodeClassification:
-    case Task::kNodeClassificationHetero:
-      return output.exp();
-  }
-  fail(ErrorKind::kUsage, "ensemble: unknown task");
+void softmax(double* x, int64_t n) {
+  const double most = *std::max_element(x, x + n);
+  double sum = 0;
+  for (int64_t k = 0; k < n; ++k) sum += x[k] = std::exp(x[k] - most);
+  for (int64_t k = 0; k < n; ++k) x[k] /= sum;
 }
 
-at::Tensor output_of(Task task, const at::Tensor& probability) {
-  if (task == Task::kGraphRegression) return probability;
-  if (task == Task::kGraphBinary) return probability.logit();
-  return probability.log();
+// In place, from a network's outputs.
+void to_probability(Task task, int64_t outputs, const Tensor& t) {
+  auto* x = t.data<double>();
+  switch (task) {
+    case Task::kGraphRegression:
+      return;
+    case Task::kGraphBinary:
+      for (int64_t k = 0; k < t.size(); ++k) x[k] = 1 / (1 + std::exp(-x[k]));
+      return;
+    case Task::kGraphClassification:
+    case Task::kGraphSequence:
+      for (int64_t k = 0; k < t.size(); k += outputs) softmax(x + k, outputs);
+      return;
+    case Task::kNodeClassification:
+    case Task::kNodeClassificationHetero:
+      for (int64_t k = 0; k < t.size(); ++k) x[k] = std::exp(x[k]);
+      return;
+  }
+}
+
+double output_of(Task task, double p) {
+  if (task == Task::kGraphRegression) return p;
+  if (task == Task::kGraphBinary) return std::log(p) - std::log1p(-p);
+  return std::log(p);
 }
 
 }  // namespace
@@ -40,19 +52,29 @@ Ensemble::Ensemble(std::vector<std::shared_ptr<Network>> members)
            "the networks of an ensemble must have one task and one number of "
            "outputs, got {} with {} and {} with {}",
            tasks().name_of(config().task), config().outputs, tasks().name_of(c.task), c.outputs);
-    register_module(std::to_string(k), members_[k]);
+    add_module(std::to_string(k), members_[k]);
   }
 }
 
-at::Tensor Ensemble::forward(const ModelInput& input) {
+Tensor Ensemble::forward(Tape& tape, const ModelInput& input) {
+  check(!tape.is_recording(), "an ensemble is for inference, it has no gradient");
   const Task task = config().task;
-  at::Tensor sum;
+  Tensor sum;
   for (const auto& member : members_) {
     // In double: the sum's order is fixed, its rounding does not show in the float result.
-    const at::Tensor p = probability(task, member->forward(input).to(at::kDouble));
-    sum = sum.defined() ? sum + p : p;
+    const Tensor p = member->forward(tape, input).to(DType::kF64).clone();
+    to_probability(task, config().outputs, p);
+    if (!sum.defined()) {
+      sum = p;
+      continue;
+    }
+    for (int64_t k = 0; k < p.size(); ++k) sum.data<double>()[k] += p.data<double>()[k];
   }
-  return output_of(task, sum / static_cast<double>(members_.size())).to(at::kFloat);
+  for (int64_t k = 0; k < sum.size(); ++k) {
+    double& value = sum.data<double>()[k];
+    value = output_of(task, value / static_cast<double>(members_.size()));
+  }
+  return sum.to(DType::kF32);
 }
 
 }  // namespace egc::models

@@ -9,12 +9,12 @@
 namespace egc::models {
 
 // Regression: the mean output. Other tasks: the mean probability, as the logit or the logarithm
-// that a single network of that task gives. For evaluation; throws kModel where the networks differ
+// that a single network of that task gives. For inference; throws kModel where the networks differ
 // in task or outputs.
 class Ensemble : public Network {
  public:
   explicit Ensemble(std::vector<std::shared_ptr<Network>> members);
-  at::Tensor forward(const ModelInput& input) override;
+  Tensor forward(Tape& tape, const ModelInput& input) override;
 
  private:
   std::vector<std::shared_ptr<Network>> members_;

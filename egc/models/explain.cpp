@@ -1,73 +1,153 @@
 #include "egc/models/explain.h"
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "egc/core/error.h"
 #include "egc/models/homogeneous_network.h"
-#include "egc/ops/fused_aggregate.h"
+#include "egc/ops/aggregate.h"
+#include "egc/ops/for_each_row.h"
 
 namespace egc::models {
 namespace {
 
+bool is_linear(Aggregator a) {
+  return a == Aggregator::kAdd || a == Aggregator::kMean || a == Aggregator::kSymnorm;
+}
+
+// The products of the bases' matrices with each other, [B, B].
+std::vector<double> gram_of(const nn::EgcConv& conv) {
+  const int64_t bases = conv.options.bases;
+  const Tensor theta = conv.bases_weight->value.to(DType::kF64);
+  const int64_t size = theta.size() / bases;
+  std::vector<double> gram(static_cast<size_t>(bases * bases));
+  for (int64_t b = 0; b < bases; ++b)
+    for (int64_t c = 0; c < bases; ++c)
+      gram[b * bases + c] =
+          std::inner_product(theta.data<double>() + b * size, theta.data<double>() + (b + 1) * size,
+                             theta.data<double>() + c * size, 0.0);
+  return gram;
+}
+
 // y[i, h] = sum over b of c[i, h, b] Theta_b' f of a wave with features f, where c adds up the
 // linear aggregators: its norm over heads and features, by the products of the Theta_b with each
 // other.
-at::Tensor gain_of(const nn::EgcConvImpl& conv, const at::Tensor& x, const Csr& graph,
-                   const at::Tensor& waves) {
+Tensor gain_of(const nn::EgcConv& conv, const Tensor& x, const Csr& graph, const Tensor& waves) {
   const auto& o = conv.options;
-  const at::Tensor w = conv.combination(x);
-  at::Tensor c;  // [N, H, B, K]
+  const int64_t terms = o.aggregators.size() * o.bases;
+  const Tensor w = conv.combination(x).to(DType::kF64);
+  std::vector<std::pair<int, Tensor>> filtered;
   for (int a = 0; a < o.aggregators.size(); ++a) {
-    const Aggregator aggregator = o.aggregators[a];
-    if (aggregator != Aggregator::kAdd && aggregator != Aggregator::kMean &&
-        aggregator != Aggregator::kSymnorm)
-      continue;
-    const at::Tensor filtered = ops::aggregate(graph, {aggregator}, o.self_loops, waves);
-    const at::Tensor term = w.select(2, a).unsqueeze(-1) * filtered.unsqueeze(1).unsqueeze(1);
-    c = c.defined() ? c + term : term;
+    if (!is_linear(o.aggregators[a])) continue;
+    Tape tape = Tape::inference();
+    filtered.emplace_back(
+        a, ops::aggregate(tape, graph, {o.aggregators[a]}, o.self_loops, waves.to(DType::kF64)));
   }
-  if (!c.defined()) return {};
-  const at::Tensor theta = conv.bases_weight.view({o.bases, -1});
-  const at::Tensor gram = at::mm(theta, theta.t());
-  return at::einsum("nhbk,bc,nhck->nk", {c, gram, c}).clamp_min(0).sqrt();
+  if (filtered.empty()) return {};
+  const std::vector<double> gram = gram_of(conv);
+  const Tensor gain = Tensor::empty(x.rows(), waves.columns(), DType::kF64);
+  ops::for_each_row(x.rows(), [&](int64_t i) {
+    std::vector<double> c(static_cast<size_t>(o.bases));
+    for (int64_t k = 0; k < waves.columns(); ++k) {
+      double square = 0;
+      for (int64_t h = 0; h < o.heads; ++h) {
+        std::fill(c.begin(), c.end(), 0.0);
+        for (const auto& [a, wave] : filtered)
+          for (int64_t b = 0; b < o.bases; ++b)
+            c[b] += w.data<double>()[(i * o.heads + h) * terms + a * o.bases + b] *
+                    wave.data<double>()[i * waves.columns() + k];
+        for (int64_t b = 0; b < o.bases; ++b)
+          for (int64_t d = 0; d < o.bases; ++d) square += c[b] * gram[b * o.bases + d] * c[d];
+      }
+      gain.data<double>()[i * waves.columns() + k] = std::sqrt(std::max(square, 0.0));
+    }
+  });
+  return gain;
+}
+
+std::vector<double> laplacian_of(const Csr& graph) {
+  const int64_t n = graph.num_targets();
+  std::vector<double> a(static_cast<size_t>(n * n), 0.0);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e) {
+      const int64_t j = graph.sources()[e];
+      a[i * n + j] = a[j * n + i] = 1;
+    }
+  std::vector<double> scale(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i)
+    scale[i] = 1 / std::sqrt(std::max(1.0, std::accumulate(&a[i * n], &a[i * n] + n, 0.0)));
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      a[i * n + j] = (i == j ? 1 : 0) - scale[i] * a[i * n + j] * scale[j];
+  return a;
+}
+
+// One of Jacobi's rotations: makes a[p, q] of the symmetric matrix 0; the columns of v turn along.
+void rotate(std::vector<double>& a, std::vector<double>& v, int64_t n, int64_t p, int64_t q) {
+  const double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
+  const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1));
+  const double c = 1 / std::hypot(t, 1);
+  const double s = t * c;
+  const auto turn = [&](double& x, double& y) {
+    const double before = x;
+    x = c * x - s * y;
+    y = s * before + c * y;
+  };
+  for (int64_t k = 0; k < n; ++k) turn(a[k * n + p], a[k * n + q]);
+  for (int64_t k = 0; k < n; ++k) turn(a[p * n + k], a[q * n + k]);
+  for (int64_t k = 0; k < n; ++k) turn(v[k * n + p], v[k * n + q]);
 }
 
 }  // namespace
 
-std::pair<at::Tensor, at::Tensor> graph_spectrum(const Csr& graph) {
-  const int64_t n = graph.num_targets();
+std::pair<Tensor, Tensor> graph_spectrum(const Csr& graph) {
   check(graph.is_square(), "a spectrum needs a square graph");
-  at::Tensor adjacency = at::zeros({n, n}, at::kDouble);
-  auto a = adjacency.accessor<double, 2>();
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
-      a[i][graph.sources()[e]] = a[graph.sources()[e]][i] = 1;
-  const at::Tensor scale = adjacency.sum(1).clamp_min(1).rsqrt();
-  const at::Tensor laplacian =
-      at::eye(n, at::kDouble) - scale.unsqueeze(1) * adjacency * scale.unsqueeze(0);
-  auto [values, vectors] = at::linalg_eigh(laplacian);
+  const int64_t n = graph.num_targets();
+  std::vector<double> a = laplacian_of(graph);
+  std::vector<double> v(a.size(), 0.0);
+  for (int64_t i = 0; i < n; ++i) v[i * n + i] = 1;
+  constexpr int kMostSweeps = 60;  // some ten are enough
+  constexpr double kZero = 1e-15;  // entries are at most 2
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    bool done = true;
+    for (int64_t p = 0; p < n; ++p)
+      for (int64_t q = p + 1; q < n; ++q)
+        if (std::abs(a[p * n + q]) > kZero) {
+          rotate(a, v, n, p, q);
+          done = false;
+        }
+    if (done) break;
+  }
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t i, int64_t j) { return a[i * n + i] < a[j * n + j]; });
+  const Tensor values = Tensor::empty(1, n, DType::kF64);
+  const Tensor vectors = Tensor::empty(n, n, DType::kF64);
+  for (int64_t k = 0; k < n; ++k) {
+    values.data<double>()[k] = a[order[k] * n + order[k]];
+    for (int64_t i = 0; i < n; ++i) vectors.data<double>()[i * n + k] = v[i * n + order[k]];
+  }
   return {values, vectors};
 }
 
-std::vector<LayerTerms> explain(Network& network, const ModelInput& input,
-                                const at::Tensor& waves) {
+std::vector<LayerTerms> explain(Network& network, const ModelInput& input, const Tensor& waves) {
   auto* watched = dynamic_cast<HomogeneousNetwork*>(&network);
   std::vector<LayerTerms> out;
-  const at::NoGradGuard no_grad;
   if (watched != nullptr) {
-    watched->watch_layers([&](nn::Conv& conv, const at::Tensor& x, const Csr& graph) {
-      const auto* egc = dynamic_cast<nn::EgcConvImpl*>(&conv);
+    struct Watch {
+      HomogeneousNetwork& network;
+      ~Watch() { network.watch_layers({}); }
+    } const watch{*watched};
+    watched->watch_layers([&](nn::Conv& conv, const Tensor& x, const Csr& graph) {
+      const auto* egc = dynamic_cast<nn::EgcConv*>(&conv);
       if (egc == nullptr) return;
       out.push_back({egc->options.aggregators, egc->term_norms(x, graph), {}});
       if (waves.defined()) out.back().gain = gain_of(*egc, x, graph, waves);
     });
-    try {
-      network.forward(input);
-    } catch (...) {
-      watched->watch_layers({});
-      throw;
-    }
-    watched->watch_layers({});
+    Tape tape = Tape::inference();
+    network.forward(tape, input);
   }
   check(!out.empty(), "only layers of EGC tell what carried their output; the network has {}",
         network.config().model);

@@ -10,20 +10,20 @@ namespace egc::models {
 
 struct LayerTerms {
   AggregatorSet aggregators;
-  at::Tensor norms;  // [N, heads, aggregators, bases], EgcConv's term_norms
+  Tensor norms;  // [N, heads * aggregators * bases], EgcConv's term_norms
   // What the layer makes of each frequency at each node, [N, K]: the norm of its linear map (of
   // add, mean and symnorm; the others are not linear) applied to a column of `waves`. Undefined
   // without waves, or without linear aggregators.
-  at::Tensor gain;
+  Tensor gain;
 };
 
-// Of every layer. The network must be in evaluation mode; throws kUsage unless its layers are EGC.
+// Of every layer, in inference; throws kUsage unless its layers are EGC.
 // waves: [N, K], for instance the eigenvectors of the graph's Laplacian; may be undefined.
 std::vector<LayerTerms> explain(Network& network, const ModelInput& input,
-                                const at::Tensor& waves = {});
+                                const Tensor& waves = {});
 
 // The symmetrically normalised Laplacian's eigenvalues [N], rising, and eigenvectors [N, N], with
 // every edge taken in both directions. For small graphs: it is dense.
-std::pair<at::Tensor, at::Tensor> graph_spectrum(const Csr& graph);
+std::pair<Tensor, Tensor> graph_spectrum(const Csr& graph);
 
 }  // namespace egc::models

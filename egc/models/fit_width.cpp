@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "egc/core/error.h"
-#include "egc/models/keep_generator.h"
 #include "egc/models/network.h"
 #include "egc/nn/conv.h"
 
@@ -50,7 +49,6 @@ int64_t fit_width(ModelConfig config, int64_t parameters) {
         kMost, parameters);
   if (config.model == "pna" && !config.mean_log_degree)
     config.mean_log_degree = 1;  // changes no size
-  const KeepGenerator keep;
   const int64_t step = step_of(config);
   const auto size = [&](int64_t steps) { return count(config, steps * step); };
   // Counts rise with the width: the largest number of steps that is not above, then the nearer of

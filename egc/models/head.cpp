@@ -1,41 +1,42 @@
 #include "egc/models/head.h"
 
 #include "egc/core/error.h"
-#include "egc/nn/group.h"
+#include "egc/ops/assemble.h"
 #include "egc/ops/linear.h"
+#include "egc/ops/row_parts.h"
 
 namespace egc::models {
 
 MlpHead::MlpHead(std::vector<int64_t> sizes, double dropout)
-    : mlp_(register_module("mlp", nn::Mlp(std::move(sizes), dropout))) {}
+    : mlp_(add_module("mlp", std::make_shared<nn::Mlp>(std::move(sizes), dropout))) {}
 
 SequenceHead::SequenceHead(int64_t width, int64_t positions, int64_t outputs) : outputs_(outputs) {
-  const auto list = register_module("positions", std::make_shared<nn::Group>());
   for (int64_t k = 0; k < positions; ++k)
-    linears_.push_back(list->register_module(std::to_string(k), nn::Linear(width, outputs)));
+    linears_.push_back(
+        add_module(fmt::format("positions.{}", k), std::make_shared<nn::Linear>(width, outputs)));
 }
 
-at::Tensor SequenceHead::forward(const at::Tensor& x) {
-  std::vector<at::Tensor> weights;
-  std::vector<at::Tensor> biases;
+Tensor SequenceHead::forward(Tape& tape, const Tensor& x) {
+  std::vector<Tensor> weights;
   std::vector<ops::LinearTerm> terms;
-  for (nn::Linear& l : linears_) {
+  std::vector<ops::AssemblyBlock> biases;
+  for (const nn::LinearPtr& l : linears_) {
     const auto k = static_cast<int>(weights.size());
     terms.push_back({0, 0, k, k * outputs_});
-    weights.push_back(l->weight);
-    biases.push_back(l->bias);
+    weights.push_back(l->weight->value);
+    biases.push_back({l->bias->value, 0, 0, 1, outputs_, 0, k * outputs_});
   }
-  const auto positions = static_cast<int64_t>(linears_.size());
-  return ops::linear_sum({x}, weights, terms, at::cat(biases), positions * outputs_)
-      .view({x.size(0), positions, outputs_});
+  const int64_t columns = std::ssize(linears_) * outputs_;
+  const Tensor bias = ops::assemble(tape, 1, columns, biases);
+  return ops::linear_sum(tape, {x}, weights, terms, bias, columns);
 }
 
 LogSoftmaxHead::LogSoftmaxHead(int64_t width, int64_t outputs, bool linear) : outputs_(outputs) {
-  if (linear) lin_ = register_module("lin", nn::Linear(width, outputs));
+  if (linear) lin_ = add_module("lin", std::make_shared<nn::Linear>(width, outputs));
 }
 
-at::Tensor LogSoftmaxHead::forward(const at::Tensor& x) {
-  return at::log_softmax(lin_.is_empty() ? x.narrow(1, 0, outputs_) : lin_->forward(x), 1);
+Tensor LogSoftmaxHead::forward(Tape& tape, const Tensor& x) {
+  return ops::log_softmax(tape, lin_ ? lin_->forward(tape, x) : x, outputs_);
 }
 
 std::shared_ptr<Head> make_head(const ModelConfig& c, int64_t width) {

@@ -10,29 +10,29 @@
 
 namespace egc::models {
 
-class Head : public torch::nn::Module {
+class Head : public nn::Module {
  public:
-  virtual at::Tensor forward(const at::Tensor& x) = 0;  // x: [rows, width]
+  virtual Tensor forward(Tape& tape, const Tensor& x) = 0;  // x: [rows, width]
 };
 
 // mlp([w, w/2, w/4, outputs]): regression values, class scores or logits, [graphs, outputs].
 class MlpHead : public Head {
  public:
   MlpHead(std::vector<int64_t> sizes, double dropout);
-  at::Tensor forward(const at::Tensor& x) override { return mlp_->forward(x); }
+  Tensor forward(Tape& tape, const Tensor& x) override { return mlp_->forward(tape, x); }
 
  private:
-  nn::Mlp mlp_;
+  std::shared_ptr<nn::Mlp> mlp_;
 };
 
-// One Linear for each position of a sequence: scores [graphs, positions, outputs].
+// One Linear for each position of a sequence: scores [graphs, positions * outputs].
 class SequenceHead : public Head {
  public:
   SequenceHead(int64_t width, int64_t positions, int64_t outputs);
-  at::Tensor forward(const at::Tensor& x) override;
+  Tensor forward(Tape& tape, const Tensor& x) override;
 
  private:
-  std::vector<nn::Linear> linears_;  // "positions.k"
+  std::vector<nn::LinearPtr> linears_;  // "positions.k"
   int64_t outputs_;
 };
 
@@ -40,10 +40,10 @@ class SequenceHead : public Head {
 class LogSoftmaxHead : public Head {
  public:
   LogSoftmaxHead(int64_t width, int64_t outputs, bool linear);
-  at::Tensor forward(const at::Tensor& x) override;
+  Tensor forward(Tape& tape, const Tensor& x) override;
 
  private:
-  nn::Linear lin_{nullptr};
+  nn::LinearPtr lin_;  // or null
   int64_t outputs_;
 };
 

@@ -12,14 +12,15 @@ namespace egc::models {
 class HeteroNetwork : public Network {
  public:
   explicit HeteroNetwork(const ModelConfig& config);
-  at::Tensor forward(const ModelInput& input) override;
+  void reset_parameters(Rng& rng) override;
+  Tensor forward(Tape& tape, const ModelInput& input) override;
 
  private:
   // What the first layer sees of each type.
-  std::vector<at::Tensor> encode(const ModelInput& input);
+  std::vector<Tensor> encode(Tape& tape, const ModelInput& input);
 
-  std::vector<at::Tensor> embeddings_;  // "embeddings.<type>", undefined for types with features
-  std::vector<nn::Linear> encoders_;    // "encoders.<type>", likewise the other way round
+  std::vector<nn::ParameterPtr> embeddings_;  // "embeddings.<type>"; null for types with features
+  std::vector<nn::LinearPtr> encoders_;       // "encoders.<type>"; null for the others
   std::vector<std::shared_ptr<nn::RelationalConv>> convs_;  // "convs.k"
   int64_t target_ = 0;
 };

@@ -11,7 +11,7 @@ namespace egc::models {
 class HomogeneousNetwork : public Network {
  public:
   explicit HomogeneousNetwork(const ModelConfig& config);
-  at::Tensor forward(const ModelInput& input) override;
+  Tensor forward(Tape& tape, const ModelInput& input) override;
   void watch_layers(LayerWatch watch) { body_->watch_layers(std::move(watch)); }
 
  private:

@@ -106,7 +106,7 @@ void visit(Visitor& v, Config& c) {
     Word<std::optional<nn::WeightActivation>>{
         c.activation,
         [](std::string_view n) { return std::optional(nn::parse_weight_activation(n)); },
-        [](std::optional<nn::WeightActivation> a) { return nn::name_of(*a); }});
+        [](std::optional<nn::WeightActivation> a) { return egc::name_of(*a); }});
   v("towers", c.towers);
   v("mean_log_degree", c.mean_log_degree);
   v("norm", c.norm);

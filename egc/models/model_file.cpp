@@ -1,12 +1,10 @@
 #include "egc/models/model_file.h"
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <cmath>
 
 #include "egc/core/error.h"
-#include "egc/models/keep_generator.h"
 #include "egc/models/tensor_file.h"
-#include "egc/nn/parameter.h"
-#include "egc/nn/state.h"
 
 namespace egc::models {
 namespace {
@@ -23,19 +21,19 @@ std::shared_ptr<Network> build(const SafetensorsFile& file) {
   const nn::ParameterBudget budget(values);
   const ModelConfig config =
       parse_model_config(file.metadata().at("config"), "config", NotTaken::kDrop);
-  const KeepGenerator keep;
   const auto network = make_network(config);
-  if (is_double) network->to(at::kDouble);
+  if (is_double) network->to(DType::kF64);
   return network;
 }
 
-void halve_matrices(nn::State& state) {
-  for (auto& [name, tensor] : state) {
-    if (tensor.dim() < 2) continue;
-    const at::Tensor half = tensor.to(at::kHalf);
-    check(at::isfinite(half).all().item<bool>(),
+void halve_matrices(State& state) {
+  for (auto& [name, array] : state) {
+    if (array.dim() < 2) continue;
+    array = array.to(DType::kF16);
+    const auto back = array.to(DType::kF32);
+    const auto values = back.values<float>();
+    check(std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }),
           "\"{}\" has values beyond 65504, which half precision cannot hold", name);
-    tensor = half;
   }
 }
 
@@ -47,7 +45,7 @@ void save_network(const std::filesystem::path& path, const Network& network, con
     check(!notes.contains(own), "save_network: \"{}\" is no free name for a note", own);
   Metadata metadata = notes;
   metadata["config"] = to_json(network.config());
-  nn::State state = nn::state_of(network);
+  State state = network.state();
   if (storage == Storage::kHalf) halve_matrices(state);
   write_tensor_file(path, kFormat, state, metadata);
 }
@@ -61,10 +59,7 @@ LoadedNetwork load_network(const std::filesystem::path& path) {
   } catch (const Error& e) {
     fail(ErrorKind::kModel, "{}: {}", where, e.what());
   }
-  nn::State state;
-  for (const auto& [name, view] : file.tensors()) state[name] = nn::to_tensor(view);
-  nn::load_state(*loaded.network, state, where);
-  loaded.network->eval();
+  loaded.network->load_state(read_tensors(file), where);
   loaded.notes = file.metadata();
   for (const char* own : {"format", "config", "checksum"}) loaded.notes.erase(own);
   return loaded;

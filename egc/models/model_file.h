@@ -22,7 +22,7 @@ void save_network(const std::filesystem::path& path, const Network& network,
                   const Notes& notes = {}, Storage storage = Storage::kFull);
 
 struct LoadedNetwork {
-  std::shared_ptr<Network> network;  // in evaluation mode
+  std::shared_ptr<Network> network;
   Notes notes;
 };
 

@@ -1,6 +1,5 @@
 #include "egc/models/tensor_file.h"
 
-#include <ATen/ATen.h>
 #include <zlib.h>
 
 #include "egc/core/error.h"
@@ -31,37 +30,14 @@ std::string checksum(const std::map<std::string, TensorView>& tensors, const Met
   return fmt::format("crc32:{:08x}", crc);
 }
 
-DType file_type(const at::Tensor& t, const std::string& name) {
-  switch (t.scalar_type()) {
-    case at::kFloat:
-      return DType::kF32;
-    case at::kDouble:
-      return DType::kF64;
-    case at::kHalf:
-      return DType::kF16;
-    case at::kLong:
-      return DType::kI64;
-    default:
-      fail(ErrorKind::kUsage,
-           "tensor file: \"{}\" must be float16, float32, float64 or int64, got {}", name,
-           c10::toString(t.scalar_type()));
-  }
-}
-
 }  // namespace
 
 void write_tensor_file(const std::filesystem::path& path, const std::string& format,
-                       const nn::State& tensors, Metadata metadata) {
+                       const State& tensors, Metadata metadata) {
   for (const char* own : {"format", "checksum"})
     check(!metadata.contains(own), "tensor file: \"{}\" is no free name for metadata", own);
-  std::map<std::string, at::Tensor> kept;  // what the views point into
   std::map<std::string, TensorView> views;
-  for (const auto& [name, tensor] : tensors) {
-    const at::Tensor& t = kept[name] = tensor.cpu().contiguous();
-    views[name] = {file_type(t, name),
-                   t.sizes().vec(),
-                   {static_cast<const std::byte*>(t.data_ptr()), t.nbytes()}};
-  }
+  for (const auto& [name, array] : tensors) views[name] = array.view();
   metadata["format"] = format;
   metadata["checksum"] = checksum(views, metadata);
   write_safetensors(path, views, metadata);
@@ -88,6 +64,12 @@ SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::s
          fmt::format("the file is damaged: its checksum is {}, expected {}", sum,
                      metadata.at("checksum")));
   return file;
+}
+
+State read_tensors(const SafetensorsFile& file) {
+  State state;
+  for (const auto& [name, view] : file.tensors()) state[name] = NdArray(view);
+  return state;
 }
 
 }  // namespace egc::models

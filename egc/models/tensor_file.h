@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "egc/core/safetensors.h"
-#include "egc/nn/state.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::models {
 
@@ -15,11 +15,14 @@ using Metadata = std::map<std::string, std::string>;
 
 // Never a half-written file. The metadata must not use the names format and checksum.
 void write_tensor_file(const std::filesystem::path& path, const std::string& format,
-                       const nn::State& tensors, Metadata metadata);
+                       const State& tensors, Metadata metadata);
 
 // Throws kModel unless it is a whole file of that format with these keys in its metadata. `what`
 // names its kind: "model".
 SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::string& format,
                                  const char* what, const std::vector<std::string>& keys);
+
+// All tensors of a file, copied.
+State read_tensors(const SafetensorsFile& file);
 
 }  // namespace egc::models

@@ -2,15 +2,9 @@
 
 #include "egc/core/named_table.h"
 #include "egc/nn/gat_conv.h"
-#include "egc/nn/gatv2_conv.h"
-#include "egc/nn/gcn_conv.h"
-#include "egc/nn/gin_conv.h"
-#include "egc/nn/mlp_conv.h"
-#include "egc/nn/mpnn_conv.h"
-#include "egc/nn/pna_conv.h"
-#include "egc/nn/regc_conv.h"
-#include "egc/nn/rgcn_conv.h"
-#include "egc/nn/sage_conv.h"
+#include "egc/nn/plain_convs.h"
+#include "egc/nn/relational_conv.h"
+#include "egc/nn/towers.h"
 
 namespace egc::nn {
 namespace {
@@ -23,13 +17,13 @@ ConvPtr plain(const ConvSpec& s) {
   return std::make_shared<Layer>(s.in_channels, s.out_channels);
 }
 
-ConvPtr egc_s(const ConvSpec& s) { return std::make_shared<EgcConvImpl>(egc_options("egc-s", s)); }
-ConvPtr egc_m(const ConvSpec& s) { return std::make_shared<EgcConvImpl>(egc_options("egc-m", s)); }
+ConvPtr egc_s(const ConvSpec& s) { return std::make_shared<EgcConv>(egc_options("egc-s", s)); }
+ConvPtr egc_m(const ConvSpec& s) { return std::make_shared<EgcConv>(egc_options("egc-m", s)); }
 
 ConvPtr sage(const ConvSpec& s) {
   const AggregatorSet a = s.aggregators.value_or(AggregatorSet{Aggregator::kMean});
   check(a.size() == 1, "sage: one aggregator is needed, got {}", a.size());
-  return std::make_shared<SageConvImpl>(s.in_channels, s.out_channels, a[0]);
+  return std::make_shared<SageConv>(s.in_channels, s.out_channels, a[0]);
 }
 
 template <class Layer>
@@ -40,15 +34,15 @@ ConvPtr attention(const ConvSpec& s) {
 
 template <Aggregator kAggregator>
 ConvPtr mpnn(const ConvSpec& s) {
-  return std::make_shared<MpnnConvImpl>(s.in_channels, s.out_channels, kAggregator, s.towers);
+  return std::make_shared<MpnnConv>(s.in_channels, s.out_channels, kAggregator, s.towers);
 }
 
 ConvPtr pna(const ConvSpec& s) {
-  return std::make_shared<PnaConvImpl>(s.in_channels, s.out_channels, s.mean_log_degree, s.towers);
+  return std::make_shared<PnaConv>(s.in_channels, s.out_channels, s.mean_log_degree, s.towers);
 }
 
 ConvPtr rgcn(const ConvSpec& s) {
-  return std::make_shared<RgcnConvImpl>(s.in_channels, s.out_channels, s.schema);
+  return std::make_shared<RgcnConv>(s.in_channels, s.out_channels, s.schema);
 }
 
 ConvPtr regc(const ConvSpec& s) {
@@ -57,16 +51,16 @@ ConvPtr regc(const ConvSpec& s) {
   o.bases = s.bases.value_or(o.bases);
   o.aggregators = s.aggregators.value_or(o.aggregators);
   o.schema = s.schema;
-  return std::make_shared<RegcConvImpl>(o);
+  return std::make_shared<RegcConv>(o);
 }
 
 // In the order of the paper's tables; what they do not have comes last.
 const NamedTable<Factory>& table() {
-  static const NamedTable<Factory> convs("layer", {{"gcn", &plain<GcnConvImpl>},
-                                                   {"gin", &plain<GinConvImpl>},
+  static const NamedTable<Factory> convs("layer", {{"gcn", &plain<GcnConv>},
+                                                   {"gin", &plain<GinConv>},
                                                    {"sage", &sage},
-                                                   {"gat", &attention<GatConvImpl>},
-                                                   {"gatv2", &attention<Gatv2ConvImpl>},
+                                                   {"gat", &attention<GatConv>},
+                                                   {"gatv2", &attention<Gatv2Conv>},
                                                    {"mpnn-sum", &mpnn<Aggregator::kAdd>},
                                                    {"mpnn-max", &mpnn<Aggregator::kMax>},
                                                    {"pna", &pna},
@@ -75,7 +69,7 @@ const NamedTable<Factory>& table() {
                                                    {"egc", &egc_s},
                                                    {"rgcn", &rgcn},
                                                    {"regc", &regc},
-                                                   {"mlp", &plain<MlpConvImpl>}});
+                                                   {"mlp", &plain<MlpConv>}});
   return convs;
 }
 

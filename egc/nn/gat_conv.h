@@ -1,5 +1,5 @@
 // GAT (Velickovic et al., ICLR 2018) with the attention vector split between source and target.
-// The scores come out of the same pass over x as the values; memory O(V), nothing is kept per edge.
+// Memory O(V), nothing is kept per edge.
 #pragma once
 
 #include "egc/nn/conv.h"
@@ -8,26 +8,47 @@
 
 namespace egc::nn {
 
-class GatConvImpl : public ConvModule<GatConvImpl> {
+class GatConv : public Conv {
  public:
   // out_channels is the width of all heads together.
-  GatConvImpl(int64_t in_channels, int64_t out_channels, ops::AttentionShape shape = {8});
+  GatConv(int64_t in_channels, int64_t out_channels, ops::AttentionShape shape = {8});
 
-  void reset() override;
-  void reset_parameters() override;  // Glorot, zero bias
-  at::Tensor forward(const at::Tensor& x, const Csr& graph,
-                     const ops::EpilogueTensors& epilogue = {}) override;
+  void reset_parameters(Rng& rng) override;  // Glorot, zero bias
+  Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
+                 const ops::EpilogueTensors& epilogue = {}) override;
 
-  Linear lin_src{nullptr};  // without bias
-  at::Tensor att_src;       // [1, H, C]
-  at::Tensor att_dst;       // [1, H, C]
-  at::Tensor bias;          // [out]
+  ParameterPtr att_src;  // [1, H, C]
+  ParameterPtr att_dst;  // [1, H, C]
+  ParameterPtr bias;     // [out]
+  LinearPtr lin_src;     // without bias
 
  private:
+  Tensor score_weights(Tape& tape) const;
+
   int64_t in_;
   int64_t out_;
   ops::AttentionShape shape_;
 };
-TORCH_MODULE(GatConv);
+
+// GATv2 (Brody et al., ICLR 2022): attention after the nonlinearity, separate Linears for source
+// and target. Scores are recomputed where they are needed; memory O(V).
+class Gatv2Conv : public Conv {
+ public:
+  // out_channels is the width of all heads together.
+  Gatv2Conv(int64_t in_channels, int64_t out_channels, ops::AttentionShape shape = {8});
+
+  void reset_parameters(Rng& rng) override;  // Glorot, zero biases
+  Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
+                 const ops::EpilogueTensors& epilogue = {}) override;
+
+  ParameterPtr att;   // [1, H, C]
+  ParameterPtr bias;  // [out]
+  LinearPtr lin_l;    // of the source: the values
+  LinearPtr lin_r;    // of the target: the query
+
+ private:
+  int64_t in_;
+  ops::AttentionShape shape_;
+};
 
 }  // namespace egc::nn

@@ -2,34 +2,25 @@
 
 #include <cmath>
 
-#include "egc/core/error.h"
-#include "egc/nn/parameter.h"
 #include "egc/ops/linear.h"
 
 namespace egc::nn {
 
-LinearImpl::LinearImpl(int64_t in_channels, int64_t out_channels, bool has_bias)
-    : in_channels_(in_channels), out_channels_(out_channels), has_bias_(has_bias) {
-  reset();
+Linear::Linear(int64_t in_channels, int64_t out_channels, bool has_bias) {
+  check(in_channels >= 1 && out_channels >= 1,
+        "Linear: in and out must be at least 1, got {} and {}", in_channels, out_channels);
+  weight = add_parameter("weight", {out_channels, in_channels});
+  if (has_bias) bias = add_parameter("bias", {out_channels});
 }
 
-void LinearImpl::reset() {
-  check(in_channels_ >= 1 && out_channels_ >= 1,
-        "Linear: in and out must be at least 1, got {} and {}", in_channels_, out_channels_);
-  weight = register_parameter("weight", new_parameter({out_channels_, in_channels_}));
-  if (has_bias_) bias = register_parameter("bias", new_parameter({out_channels_}));
-  reset_parameters();
+void Linear::reset_parameters(Rng& rng) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(weight->value.columns()));
+  uniform(weight->value, bound, rng);
+  if (bias) uniform(bias->value, bound, rng);
 }
 
-void LinearImpl::reset_parameters() {
-  at::NoGradGuard no_grad;
-  const double bound = 1.0 / std::sqrt(static_cast<double>(in_channels_));
-  weight.uniform_(-bound, bound);
-  if (bias.defined()) bias.uniform_(-bound, bound);
-}
-
-at::Tensor LinearImpl::forward(const at::Tensor& x, const ops::EpilogueTensors& epilogue) {
-  return ops::linear(x, weight, bias, epilogue);
+Tensor Linear::forward(Tape& tape, const Tensor& x, const ops::EpilogueTensors& epilogue) const {
+  return ops::linear(tape, x, weight->value, bias_value(), epilogue);
 }
 
 }  // namespace egc::nn

@@ -1,29 +1,23 @@
-// A Linear whose bits do not depend on the threads; parameters and initial values as LibTorch's.
+// A Linear; parameters and initial values as PyTorch's.
 #pragma once
 
-#include <torch/nn/cloneable.h>
-#include <torch/nn/pimpl.h>
-
+#include "egc/nn/module.h"
 #include "egc/ops/epilogue.h"
 
 namespace egc::nn {
 
-class LinearImpl : public torch::nn::Cloneable<LinearImpl> {
+class Linear : public Module {
  public:
-  LinearImpl(int64_t in_channels, int64_t out_channels, bool has_bias = true);
+  Linear(int64_t in_channels, int64_t out_channels, bool has_bias = true);
 
-  void reset() override;
-  void reset_parameters();
-  at::Tensor forward(const at::Tensor& x, const ops::EpilogueTensors& epilogue = {});
+  void reset_parameters(Rng& rng) override;
+  Tensor forward(Tape& tape, const Tensor& x, const ops::EpilogueTensors& epilogue = {}) const;
 
-  at::Tensor weight;  // [out, in]
-  at::Tensor bias;    // [out] or undefined
+  Tensor bias_value() const { return bias ? bias->value : Tensor(); }
 
- private:
-  int64_t in_channels_;
-  int64_t out_channels_;
-  bool has_bias_;
+  ParameterPtr weight;  // [out, in]
+  ParameterPtr bias;    // [out] or null
 };
-TORCH_MODULE(Linear);
+using LinearPtr = std::shared_ptr<Linear>;
 
 }  // namespace egc::nn

@@ -1,4 +1,4 @@
-// mlp([a, b, ..., z]): Linear, BatchNorm, ReLU and dropout between sizes, a plain Linear at the
+// mlp([a, b, ..., z]): Linear, batch norm, ReLU and dropout between sizes, a plain Linear at the
 // end.
 #pragma once
 
@@ -9,19 +9,16 @@
 
 namespace egc::nn {
 
-class MlpImpl : public torch::nn::Cloneable<MlpImpl> {
+class Mlp : public Module {
  public:
-  explicit MlpImpl(std::vector<int64_t> sizes, double dropout = 0);
+  explicit Mlp(const std::vector<int64_t>& sizes, double dropout = 0);
 
-  void reset() override;
-  at::Tensor forward(at::Tensor x);  // [N, a] -> [N, z]
+  Tensor forward(Tape& tape, Tensor x) const;  // [N, a] -> [N, z]
 
  private:
-  std::vector<int64_t> sizes_;
   double dropout_;
-  std::vector<Linear> linears_;   // "linears.k"
-  std::vector<BatchNorm> norms_;  // "norms.k"
+  std::vector<LinearPtr> linears_;         // "linears.k"
+  std::vector<NormActResidualPtr> norms_;  // "norms.k"
 };
-TORCH_MODULE(Mlp);
 
 }  // namespace egc::nn

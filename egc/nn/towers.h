@@ -9,7 +9,8 @@
 
 #include <vector>
 
-#include "egc/graph/csr.h"
+#include "egc/kernels/aggregator.h"
+#include "egc/nn/conv.h"
 #include "egc/nn/linear.h"
 
 namespace egc::nn {
@@ -20,22 +21,53 @@ struct Towers {
   int64_t out = 0;
 };
 
-// Checked: both widths divide by the number of towers.
-Towers make_towers(const char* layer, int64_t in_channels, int64_t out_channels, int64_t count);
+// MPNN (Gilmer et al., ICML 2017): per tower a message Linear([x_i || x_j]), its sum or greatest
+// over the neighbours, an update Linear([aggregate || x_i]); one Linear mixes the towers.
+class MpnnConv : public Conv {
+ public:
+  // aggregator: add or max.
+  MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers = 4);
+  Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
+                 const ops::EpilogueTensors& epilogue = {}) override;
 
-// Registers `count` Linears as "<name>.<t>" or "<name>.<t>.0" (`nested`).
-std::vector<Linear> register_towers(torch::nn::Module& parent, const char* name, int64_t count,
-                                    int64_t in, int64_t out, bool nested);
+  std::vector<LinearPtr> message_layer;
+  std::vector<LinearPtr> update_layer;
+  LinearPtr lin;
 
-struct MessageParts {
-  at::Tensor of_target;  // [N, T*out], the bias included
-  at::Tensor of_source;  // [N, T*out]
+ private:
+  int64_t in_;
+  int64_t out_;
+  Aggregator aggregator_;
+  Towers towers_;
 };
-// x: [N, T*in].   messages: per tower a Linear of [x_i || x_j], weight [out, 2*in].
-MessageParts message_parts(const Towers& towers, const std::vector<Linear>& messages,
-                           const at::Tensor& x);
 
-// In-edges of every node, [N, 1]. Graphs with edge weights are refused.
-at::Tensor in_degrees(const Csr& graph, const at::TensorOptions& options);
+// PNA (Corso et al., NeurIPS 2020): messages Linear([x_i || x_j]), four aggregators (mean, min,
+// max, std) in one fused pass, three scalers of the degree (identity, amplification, attenuation),
+// a Linear per tower over [x_i || 12 aggregates], one Linear that mixes the towers.
+class PnaConv : public Conv {
+ public:
+  // A deviation whose square is not greater counts as 0, as in PyTorch Geometric.
+  static constexpr double kLeastVariance = 1e-5;
+
+  // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
+  PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers = 4);
+  Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
+                 const ops::EpilogueTensors& epilogue = {}) override;
+
+  std::vector<LinearPtr> pre_nns;
+  std::vector<LinearPtr> post_nns;
+  LinearPtr lin;
+
+ private:
+  Tensor scaled_updates(Tape& tape, const Tensor& x, const Tensor& aggregates) const;
+
+  int64_t in_;
+  int64_t out_;
+  double mean_log_degree_;
+  Towers towers_;
+};
+
+// The mean of log(degree + 1); histogram[d] counts the nodes of degree d.
+double mean_log_degree(const std::vector<int64_t>& histogram);
 
 }  // namespace egc::nn

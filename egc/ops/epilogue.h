@@ -2,39 +2,43 @@
 // (engine/epilogue.h). For inference: it has no gradient.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
-#include "egc/core/error.h"
 #include "egc/engine/epilogue.h"
+#include "egc/tensor/tape.h"
 
 namespace egc::ops {
 
 struct EpilogueTensors {
-  at::Tensor scale;  // [columns], with shift, or both undefined
-  at::Tensor shift;  // [columns]
+  Tensor scale;  // [1, columns], with shift, or both undefined
+  Tensor shift;  // [1, columns]
   bool relu = false;
-  at::Tensor residual;  // [N, columns] or undefined
+  Tensor residual;  // [N, columns] or undefined
 
   bool empty() const { return !scale.defined() && !relu && !residual.defined(); }
 };
 
+// Null where the tensor is undefined.
+template <class T>
+T* pointer(const Tensor& t) {
+  return t.defined() ? t.data<T>() : nullptr;
+}
+
 // Borrowed pointers for an output [rows, columns] of type T.
 template <class T>
-Epilogue<T> borrow(const EpilogueTensors& e, int64_t rows, int64_t columns, bool needs_gradient) {
+Epilogue<T> borrow(const EpilogueTensors& e, int64_t rows, int64_t columns, bool recorded) {
   Epilogue<T> out;
   if (e.empty()) return out;
-  check(!needs_gradient, "epilogue: it has no gradient; wrap inference in a NoGradGuard");
-  const auto pointer = [&](const at::Tensor& t, at::IntArrayRef sizes, const char* what) {
-    if (!t.defined()) return static_cast<const T*>(nullptr);
-    check(t.sizes() == sizes && t.is_contiguous(), "epilogue: {} must be contiguous [{}], got [{}]",
-          what, fmt::join(sizes, ", "), fmt::join(t.sizes(), ", "));
-    return static_cast<const T*>(t.template data_ptr<T>());
-  };
+  check(!recorded, "epilogue: it has no gradient; fold it into passes of inference only");
   check(e.scale.defined() == e.shift.defined(), "epilogue: scale and shift come together");
-  out.op.scale = pointer(e.scale, {columns}, "scale");
-  out.op.shift = pointer(e.shift, {columns}, "shift");
+  if (e.scale.defined()) {
+    expect_matrix("epilogue", "scale", e.scale, 1, columns, dtype_of<T>());
+    expect_matrix("epilogue", "shift", e.shift, 1, columns, dtype_of<T>());
+  }
+  if (e.residual.defined())
+    expect_matrix("epilogue", "residual", e.residual, rows, columns, dtype_of<T>());
+  out.op.scale = pointer<T>(e.scale);
+  out.op.shift = pointer<T>(e.shift);
   out.op.relu = e.relu;
-  out.residual = pointer(e.residual, {rows, columns}, "residual");
+  out.residual = pointer<T>(e.residual);
   return out;
 }
 

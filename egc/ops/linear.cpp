@@ -1,152 +1,188 @@
 #include "egc/ops/linear.h"
 
-#include <ATen/ATen.h>
-
-#include "egc/ops/autograd.h"
-#include "egc/ops/blocked_gemm.h"
+#include "egc/engine/gemm.h"
 #include "egc/ops/column_sum.h"
-#include "egc/ops/tensor_buffer.h"
-#include "egc/ops/with_type.h"
 
 namespace egc::ops {
 namespace {
 
-namespace ag = torch::autograd;
+struct Problem {
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> weights;
+  std::vector<LinearTerm> terms;  // with rows and columns filled in
+  Tensor bias;
 
-struct LinearSumBackward : public ag::Node {
-  std::vector<ag::SavedVariable> inputs;
-  std::vector<ag::SavedVariable> weights;
-  std::vector<LinearTerm> terms;
-  bool has_bias = false;
-
-  std::string name() const override { return "LinearSumBackward"; }
-
-  void release_variables() override {
-    for (auto& v : inputs) v.reset_data();
-    for (auto& v : weights) v.reset_data();
-  }
-
-  ag::variable_list apply(ag::variable_list&& grads) override {
-    refuse_double_backward("linear");
-    const size_t num_inputs = inputs.size();
-    ag::variable_list out(num_inputs + weights.size() + 1);
-    if (!grads[0].defined()) return out;
-    const at::Tensor grad_y = grads[0].contiguous();
-    const int64_t rows = grad_y.size(0);
-    std::vector<at::Tensor> x;
-    std::vector<at::Tensor> w;
-    for (auto& v : inputs) x.push_back(v.unpack());
-    for (auto& v : weights) w.push_back(v.unpack());
-    // An input's columns that no term reads have gradient 0; the others are written by the first
-    // term that reads them.
-    for (size_t k = 0; k < num_inputs; ++k)
-      if (task_should_compute_output(k)) {
-        out[k] = empty_buffer(x[k].sizes(), x[k].options());
-        int64_t covered = 0;
-        for (size_t t = 0; t < terms.size(); ++t)
-          if (terms[t].input == static_cast<int>(k) && !reads_before(t))
-            covered += w[terms[t].weight].size(1);
-        if (covered < x[k].size(1)) out[k].zero_();
-      }
-    std::vector<GemmGradTerm> grad_terms;
-    for (size_t t = 0; t < terms.size(); ++t) {
-      const LinearTerm& term = terms[t];
-      const at::Tensor& weight = w[term.weight];
-      const int64_t in = weight.size(1);
-      grad_terms.push_back(
-          {x[term.input].narrow(1, term.in_column, in), weight,
-           grad_y.narrow(1, term.out_column, weight.size(0)),
-           out[term.input].defined() ? out[term.input].narrow(1, term.in_column, in) : at::Tensor(),
-           reads_before(t)});
-    }
-    const std::vector<at::Tensor> grad_w = blocked_gemm_backward(rows, grad_terms);
-    for (size_t t = 0; t < terms.size(); ++t) {
-      at::Tensor& sum = out[num_inputs + terms[t].weight];
-      sum = sum.defined() ? sum + grad_w[t] : grad_w[t];
-    }
-    if (has_bias) {
-      at::Tensor& grad_bias = out.back();
-      grad_bias = at::empty({grad_y.size(1)}, grad_y.options());
-      with_type(grad_y.scalar_type(), [&](auto zero) {
-        using T = decltype(zero);
-        column_sum(grad_y.data_ptr<T>(), rows, grad_y.size(1), grad_bias.data_ptr<T>());
-      });
-    }
-    return out;
-  }
-
-  // Whether an earlier term reads the same columns.
-  bool reads_before(size_t t) const {
-    for (size_t s = 0; s < t; ++s)
-      if (terms[s].input == terms[t].input && terms[s].in_column == terms[t].in_column) return true;
-    return false;
+  int64_t rows() const { return inputs[0].rows(); }
+  DType dtype() const { return weights[0].dtype(); }
+  std::vector<Tensor> differentiable() const {
+    std::vector<Tensor> all = inputs;
+    all.insert(all.end(), weights.begin(), weights.end());
+    all.push_back(bias);
+    return all;
   }
 };
 
-}  // namespace
+template <class T>
+Columns<T> columns_of(const Tensor& t, int64_t column) {
+  return {t.data<std::remove_const_t<T>>() + column, t.columns()};
+}
 
-at::Tensor linear_sum(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
-                      const std::vector<LinearTerm>& terms, const at::Tensor& bias,
-                      int64_t out_columns, const EpilogueTensors& epilogue) {
-  const int64_t rows = inputs.at(0).size(0);
-  const auto type = weights.at(0).scalar_type();
-  check(type == at::kFloat || type == at::kDouble, "linear: weights must be float32 or float64");
-  for (const at::Tensor& x : inputs)
-    check(x.dim() == 2 && x.size(0) == rows && x.scalar_type() == type && x.is_cpu(),
-          "linear: x must be a {} CPU matrix of {} rows, got [{}] {}", c10::toString(type), rows,
-          fmt::join(x.sizes(), ", "), c10::toString(x.scalar_type()));
-  for (const LinearTerm& t : terms) {
-    const at::Tensor& w = weights.at(t.weight);
-    check(t.in_column + w.size(1) <= inputs.at(t.input).size(1) &&
-              t.out_column + w.size(0) <= out_columns,
-          "linear: weight [{}] does not fit x [{}]", fmt::join(w.sizes(), ", "),
-          fmt::join(inputs.at(t.input).sizes(), ", "));
+template <class T>
+Columns<const T> block_of(const Problem& p, const LinearTerm& term) {
+  const Tensor& w = p.weights[static_cast<size_t>(term.weight)];
+  return {w.data<T>() + term.weight_row * w.columns() + term.weight_column, w.columns()};
+}
+
+void check_problem(Problem& p, int64_t out_columns) {
+  check(!p.inputs.empty() && !p.weights.empty() && !p.terms.empty(),
+        "linear: an input, a weight and a term are needed");
+  const DType type = p.dtype();
+  for (const Tensor& w : p.weights)
+    expect_matrix("linear", "a weight", w, kAnySize, kAnySize, type);
+  for (const Tensor& x : p.inputs) expect_matrix("linear", "x", x, p.rows(), kAnySize, type);
+  for (LinearTerm& t : p.terms) {
+    const Tensor& w = p.weights.at(static_cast<size_t>(t.weight));
+    const Tensor& x = p.inputs.at(static_cast<size_t>(t.input));
+    if (t.rows == kAnySize) t.rows = w.rows() - t.weight_row;
+    if (t.columns == kAnySize) t.columns = w.columns() - t.weight_column;
+    check(t.weight_row >= 0 && t.weight_row + t.rows <= w.rows() && t.weight_column >= 0 &&
+              t.weight_column + t.columns <= w.columns() &&
+              t.in_column + t.columns <= x.columns() && t.out_column + t.rows <= out_columns,
+          "linear: a weight {} does not fit x {} and {} output columns", describe(w), describe(x),
+          out_columns);
   }
-  check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out_columns),
-        "linear: bias must be [{}]", out_columns);
-  std::vector<at::Tensor> x;
-  for (const at::Tensor& input : inputs) x.push_back(input.contiguous());
-  at::Tensor out;
-  ag::variable_list differentiable = inputs;
-  differentiable.insert(differentiable.end(), weights.begin(), weights.end());
-  differentiable.push_back(bias);
-  const auto node =
-      make_node<LinearSumBackward>("linear_sum", differentiable, [&](LinearSumBackward& n) {
-        for (const at::Tensor& t : x) n.inputs.emplace_back(t, false);
-        for (const at::Tensor& t : weights) n.weights.emplace_back(t, false);
-        n.terms = terms;
-        n.has_bias = bias.defined();
-      });
-  {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    out = empty_buffer({rows, out_columns}, x[0].options());
-    std::vector<GemmTerm> gemms;
-    for (size_t t = 0; t < terms.size(); ++t) {
-      const at::Tensor& w = weights[terms[t].weight];
-      const bool again = t > 0 && terms[t - 1].out_column == terms[t].out_column;
-      gemms.push_back({x[terms[t].input].narrow(1, terms[t].in_column, w.size(1)), w,
-                       out.narrow(1, terms[t].out_column, w.size(0)),
-                       bias.defined() ? bias.narrow(0, terms[t].out_column, w.size(0)) : bias,
-                       again});
-    }
-    with_type(type, [&](auto zero) {
-      using T = decltype(zero);
-      const Epilogue<T> last = borrow<T>(epilogue, rows, out_columns, node != nullptr);
-      if (last.empty()) return blocked_gemm(rows, gemms);
-      blocked_gemm(rows, gemms, [&](RowRange range) {
-        last.apply(range, out_columns, 0, out_columns, out.data_ptr<T>());
-      });
-    });
+  if (p.bias.defined()) expect_matrix("linear", "bias", p.bias, 1, out_columns, type);
+}
+
+bool same_input_range(const LinearTerm& a, const LinearTerm& b) {
+  return a.input == b.input && a.in_column == b.in_column;
+}
+
+// Whether the terms write every column of the input's gradient.
+bool covers(const Problem& p, int input) {
+  int64_t covered = 0;
+  for (size_t t = 0; t < p.terms.size(); ++t) {
+    if (p.terms[t].input != input) continue;
+    bool again = false;
+    for (size_t s = 0; s < t; ++s) again = again || same_input_range(p.terms[s], p.terms[t]);
+    if (!again) covered += p.terms[t].columns;
   }
-  if (node) ag::set_history(out, node);
+  return covered == p.inputs[static_cast<size_t>(input)].columns();
+}
+
+bool same_weight_block(const LinearTerm& a, const LinearTerm& b) {
+  return a.weight == b.weight && a.weight_row == b.weight_row && a.weight_column == b.weight_column;
+}
+
+bool covers_weight(const Problem& p, int weight) {
+  int64_t covered = 0;
+  for (size_t t = 0; t < p.terms.size(); ++t) {
+    if (p.terms[t].weight != weight) continue;
+    bool again = false;
+    for (size_t s = 0; s < t; ++s) again = again || same_weight_block(p.terms[s], p.terms[t]);
+    if (!again) covered += p.terms[t].rows * p.terms[t].columns;
+  }
+  return covered == p.weights[static_cast<size_t>(weight)].size();
+}
+
+// Two places for one gradient would each begin it.
+void check_distinct(const std::vector<Tensor>& tensors) {
+  for (size_t k = 0; k < tensors.size(); ++k)
+    for (size_t j = 0; j < k; ++j)
+      check(tensors[k].gradient() == nullptr || tensors[k].gradient() != tensors[j].gradient(),
+            "linear: one tensor stands in two places; give it once, with several terms");
+}
+
+// A place for the gradient of each tensor that wants one; what terms do not write is zero at first.
+template <class Covers>
+std::vector<Gradient::Sink> sinks_of(const std::vector<Tensor>& tensors, const Covers& covers_all) {
+  std::vector<Gradient::Sink> out(tensors.size());
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const Tensor& t = tensors[k];
+    if (t.gradient() == nullptr) continue;
+    out[k] = t.gradient()->sink(t.rows(), t.columns(), t.dtype());
+    if (out[k].accumulate || covers_all(static_cast<int>(k))) continue;
+    out[k].to.fill(0);
+    out[k].accumulate = true;
+  }
   return out;
 }
 
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+template <class T>
+void backward(const Problem& p, const Tensor& grad_y) {
+  const auto to_x = sinks_of(p.inputs, [&](int k) { return covers(p, k); });
+  const auto to_w = sinks_of(p.weights, [&](int k) { return covers_weight(p, k); });
+  std::vector<GemmGradTerm<T>> terms;
+  for (size_t t = 0; t < p.terms.size(); ++t) {
+    const LinearTerm& term = p.terms[t];
+    const auto& x_sink = to_x[static_cast<size_t>(term.input)];
+    const auto& w_sink = to_w[static_cast<size_t>(term.weight)];
+    GemmGradTerm<T> g;
+    g.in = term.columns;
+    g.out = term.rows;
+    g.x = columns_of<const T>(p.inputs[static_cast<size_t>(term.input)], term.in_column);
+    g.w = block_of<T>(p, term);
+    g.grad_y = columns_of<const T>(grad_y, term.out_column);
+    g.add_to_x = x_sink.accumulate;
+    g.add_to_w = w_sink.accumulate;
+    for (size_t s = 0; s < t; ++s) {
+      const LinearTerm& other = p.terms[s];
+      g.add_to_x = g.add_to_x || same_input_range(other, term);
+      g.add_to_w = g.add_to_w || same_weight_block(other, term);
+    }
+    if (x_sink.to.defined()) g.grad_x = columns_of<T>(x_sink.to, term.in_column);
+    if (w_sink.to.defined())
+      g.grad_w = {w_sink.to.template data<T>() + term.weight_row * w_sink.to.columns() + term.weight_column,
+                  w_sink.to.columns()};
+    terms.push_back(g);
+  }
+  gemm_backward<T>(grad_y.rows(), terms);
+  add_column_sum<T>(grad_y, p.bias);
+}
+
+template <class T>
+void forward(const Problem& p, const Tensor& out, const Epilogue<T>& last) {
+  std::vector<GemmTerm<T>> terms;
+  for (size_t t = 0; t < p.terms.size(); ++t) {
+    const LinearTerm& term = p.terms[t];
+    const bool again = t > 0 && p.terms[t - 1].out_column == term.out_column;
+    terms.push_back({term.columns, term.rows,
+                     columns_of<const T>(p.inputs[static_cast<size_t>(term.input)], term.in_column),
+                     block_of<T>(p, term), columns_of<T>(out, term.out_column),
+                     p.bias.defined() ? p.bias.data<T>() + term.out_column : nullptr, again});
+  }
+  if (last.empty()) return gemm<T>(out.rows(), terms);
+  gemm<T>(out.rows(), terms, [&](RowRange range) {
+    last.apply(range, out.columns(), 0, out.columns(), out.data<T>());
+  });
+}
+
+}  // namespace
+
+Tensor linear_sum(Tape& tape, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
+                  const std::vector<LinearTerm>& terms, const Tensor& bias, int64_t out_columns,
                   const EpilogueTensors& epilogue) {
-  check(x.dim() == 2 && x.size(1) == weight.size(1), "linear: x must be [N, {}], got [{}]",
-        weight.size(1), fmt::join(x.sizes(), ", "));
-  return linear_sum({x}, {weight}, {LinearTerm{}}, bias, weight.size(0), epilogue);
+  Problem p{inputs, weights, terms, bias};
+  check_problem(p, out_columns);
+  const std::vector<Tensor> differentiable = p.differentiable();
+  const bool recorded = tape.wants(differentiable);
+  if (recorded) check_distinct(differentiable);
+  Tensor out = Tensor::empty(p.rows(), out_columns, p.dtype());
+  with_type(p.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    forward<T>(p, out, borrow<T>(epilogue, out.rows(), out_columns, recorded));
+  });
+  if (recorded)
+    tape.record(out, differentiable, [p = std::move(p)](const Tensor& grad_y) {
+      with_type(p.dtype(), [&](auto zero) { backward<decltype(zero)>(p, grad_y); });
+    });
+  return out;
+}
+
+Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor& bias,
+              const EpilogueTensors& epilogue) {
+  expect_matrix("linear", "x", x, kAnySize, weight.columns(), weight.dtype());
+  return linear_sum(tape, {x}, {weight}, {LinearTerm{}}, bias, weight.rows(), epilogue);
 }
 
 }  // namespace egc::ops

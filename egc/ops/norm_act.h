@@ -4,32 +4,34 @@
 // recomputed.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include "egc/ops/epilogue.h"
 
 namespace egc::ops {
 
 struct BatchNormTensors {
-  at::Tensor weight;        // [C]
-  at::Tensor bias;          // [C]
-  at::Tensor running_mean;  // [C], moved towards the batch's in training
-  at::Tensor running_var;   // [C]
+  Tensor weight;        // [1, C]
+  Tensor bias;          // [1, C]
+  Tensor running_mean;  // [1, C], moved towards the batch's in training
+  Tensor running_var;   // [1, C]
   double momentum = 0.1;
   double eps = 1e-5;
 };
 
 // x, residual: [N, C]; residual may be undefined. In training the statistics are those of the batch
-// (at least two rows); else the running ones. Dropout acts in training only; its draws come from
-// the default generator's seed and do not depend on the threads.
-at::Tensor batch_norm_act(const at::Tensor& x, const BatchNormTensors& norm, bool training,
-                          bool relu, double dropout, const at::Tensor& residual);
+// (at least two rows); else the running ones. Dropout acts in training only; its draws are a
+// function of the pass's seed and do not depend on the threads.
+Tensor batch_norm_act(Tape& tape, const Tensor& x, const BatchNormTensors& norm, bool relu,
+                      double dropout, const Tensor& residual);
+
+// Scale and shift of the running statistics: what batch norm is in inference.
+EpilogueTensors fold_batch_norm(const BatchNormTensors& norm, bool relu, const Tensor& residual);
 
 // Dropout alone, scaled up by 1 / (1 - p), or after a ReLU.
-at::Tensor dropout(const at::Tensor& x, double p, bool training);
-at::Tensor relu_dropout(const at::Tensor& x, double p, bool training);
+Tensor dropout(Tape& tape, const Tensor& x, double p);
+// y = dropout(relu(x)) + residual; the residual may be undefined.
+Tensor relu_dropout(Tape& tape, const Tensor& x, double p, const Tensor& residual = {});
 
 // An epilogue over a finished matrix, for operators that cannot fold it in.
-at::Tensor apply_epilogue(const at::Tensor& y, const EpilogueTensors& epilogue);
+Tensor apply_epilogue(const Tensor& y, const EpilogueTensors& epilogue);
 
 }  // namespace egc::ops

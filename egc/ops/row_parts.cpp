@@ -1,220 +1,221 @@
 #include "egc/ops/row_parts.h"
 
-#include <ATen/ATen.h>
-
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
-#include "egc/core/parallel.h"
-#include "egc/core/work_clock.h"
-#include "egc/graph/row_split.h"
-#include "egc/ops/autograd.h"
-#include "egc/ops/tensor_buffer.h"
-#include "egc/ops/with_type.h"
+#include "egc/ops/for_each_row.h"
 
 namespace egc::ops {
 namespace {
 
-namespace ag = torch::autograd;
+Tensor like(const Tensor& t, int64_t columns) {
+  return Tensor::empty(t.rows(), columns, t.dtype());
+}
 
+void add_to(const Tensor& input, const Tensor& gradient) {
+  if (input.gradient() != nullptr) input.gradient()->add(gradient);
+}
+
+// f(i, zero): the row i, with the type's zero.
 template <class F>
-void for_each_row(int64_t rows, F&& f) {
-  const WorkTimer timer(Work::kKernels);
-  const auto blocks = split_evenly(rows, 512);
-  parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
-    for (int64_t i = blocks[b].begin; i < blocks[b].end; ++i) f(i);
+void rows_of(const Tensor& t, int64_t rows, F&& f) {
+  with_type(t.dtype(), [&](auto zero) { for_each_row(rows, [&](int64_t i) { f(i, zero); }); });
+}
+
+// x * factor(i) for every row.
+Tensor scaled_rows(const Tensor& x, const Tensor& s) {
+  Tensor out = like(x, x.columns());
+  rows_of(x, x.rows(), [&](int64_t i, auto zero) {
+    using T = decltype(zero);
+    const T* from = x.data<T>() + i * x.columns();
+    T* to = out.data<T>() + i * x.columns();
+    const T factor = s.data<T>()[i];
+    for (int64_t c = 0; c < x.columns(); ++c) to[c] = factor * from[c];
   });
+  return out;
 }
 
-at::Tensor like(const at::Tensor& t, int64_t columns) {
-  return empty_buffer({t.size(0), columns}, t.options());
-}
-
-struct AddScaledRowsBackward : public ag::Node {
-  at::Tensor scale;
-  std::string name() const override { return "AddScaledRowsBackward"; }
-  ag::variable_list apply(ag::variable_list&& grads) override {
-    refuse_double_backward("add_scaled_rows");
-    if (!grads[0].defined()) return {at::Tensor(), at::Tensor()};
-    const at::Tensor grad = grads[0].contiguous();
-    const int64_t columns = grad.size(1);
-    const at::Tensor grad_x = like(grad, columns);
-    with_type(grad.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      const T* g = grad.data_ptr<T>();
-      const T* s = scale.data_ptr<T>();
-      T* out = grad_x.data_ptr<T>();
-      for_each_row(grad.size(0), [&](int64_t i) {
-        for (int64_t c = i * columns; c < (i + 1) * columns; ++c) out[c] = s[i] * g[c];
-      });
+// The sum of products of two matrices, in one fixed order.
+double dot(const Tensor& a, const Tensor& b) {
+  constexpr int64_t kBlock = 1 << 14;
+  const auto blocks = split_evenly(a.size(), kBlock);
+  std::vector<double> partial(blocks.size(), 0.0);
+  with_type(a.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t k) {
+      for (int64_t i = blocks[k].begin; i < blocks[k].end; ++i)
+        partial[k] += static_cast<double>(a.data<T>()[i]) * static_cast<double>(b.data<T>()[i]);
     });
-    return {grad, grad_x};
-  }
-};
-
-struct SumScaledPartsBackward : public ag::Node {
-  at::Tensor scale;
-  int64_t towers = 1;
-  std::string name() const override { return "SumScaledPartsBackward"; }
-  ag::variable_list apply(ag::variable_list&& grads) override {
-    refuse_double_backward("sum_scaled_parts");
-    if (!grads[0].defined()) return {at::Tensor()};
-    const at::Tensor grad = grads[0].contiguous();
-    const int64_t columns = grad.size(1) / towers;
-    const int64_t parts = scale.size(1);
-    const at::Tensor grad_x = like(grad, towers * parts * columns);
-    with_type(grad.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      const T* s = scale.data_ptr<T>();
-      for_each_row(grad.size(0) * towers, [&](int64_t i) {
-        const T* g = grad.data_ptr<T>() + i * columns;
-        const T* factors = s + i / towers * parts;
-        T* out = grad_x.data_ptr<T>() + i * parts * columns;
-        for (int64_t k = 0; k < parts; ++k)
-          for (int64_t c = 0; c < columns; ++c) out[k * columns + c] = factors[k] * g[c];
-      });
-    });
-    return {grad_x};
-  }
-};
-
-struct ShiftAggregatesBackward : public ag::Node {
-  at::Tensor scale;
-  ag::SavedVariable out;
-  std::string name() const override { return "ShiftAggregatesBackward"; }
-  void release_variables() override { out.reset_data(); }
-  ag::variable_list apply(ag::variable_list&& grads) override {
-    refuse_double_backward("shift_aggregates");
-    if (!grads[0].defined()) return {at::Tensor(), at::Tensor()};
-    const at::Tensor grad = grads[0].contiguous();
-    const at::Tensor y = out.unpack(shared_from_this());
-    const int64_t columns = grad.size(1) / 4;
-    const at::Tensor grad_aggregates = like(grad, 4 * columns);
-    const at::Tensor grad_p = like(grad, columns);
-    with_type(grad.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      const T* s = scale.data_ptr<T>();
-      for_each_row(grad.size(0), [&](int64_t i) {
-        const T* g = grad.data_ptr<T>() + i * 4 * columns;
-        const T* deviation = y.data_ptr<T>() + (i * 4 + 3) * columns;
-        T* to = grad_aggregates.data_ptr<T>() + i * 4 * columns;
-        T* to_p = grad_p.data_ptr<T>() + i * columns;
-        std::copy_n(g, 3 * columns, to);
-        for (int64_t c = 0; c < columns; ++c) {
-          to_p[c] = s[i] * (g[c] + g[columns + c] + g[2 * columns + c]);
-          to[3 * columns + c] = deviation[c] == 0 ? T{0} : g[3 * columns + c] / (2 * deviation[c]);
-        }
-      });
-    });
-    return {grad_aggregates, grad_p};
-  }
-};
-
-void check_rows(const char* operation, const at::Tensor& x, const at::Tensor& s, int64_t parts) {
-  check(x.dim() == 2 && x.is_cpu() && s.dim() == 2 && s.size(0) == x.size(0) &&
-            s.size(1) == parts && s.is_contiguous() && s.dtype() == x.dtype(),
-        "{}: expected a CPU matrix and [N, {}] constants of its type, got [{}] and [{}]", operation,
-        parts, fmt::join(x.sizes(), ", "), fmt::join(s.sizes(), ", "));
+  });
+  double sum = 0;
+  for (const double p : partial) sum += p;
+  return sum;
 }
 
 }  // namespace
 
-at::Tensor add_scaled_rows(const at::Tensor& a, const at::Tensor& x, const at::Tensor& s) {
-  check_rows("add_scaled_rows", x, s, 1);
-  check(a.sizes() == x.sizes(), "add_scaled_rows: both matrices must be [{}], got [{}]",
-        fmt::join(x.sizes(), ", "), fmt::join(a.sizes(), ", "));
-  const at::Tensor first = a.contiguous();
-  const at::Tensor second = x.contiguous();
-  const int64_t columns = x.size(1);
-  at::Tensor out;
-  {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    out = like(x, columns);
-    with_type(x.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      const T* from = first.data_ptr<T>();
-      const T* scaled = second.data_ptr<T>();
-      T* to = out.data_ptr<T>();
-      for_each_row(x.size(0), [&](int64_t i) {
-        const T factor = s.data_ptr<T>()[i];
-        for (int64_t c = i * columns; c < (i + 1) * columns; ++c)
-          to[c] = from[c] + factor * scaled[c];
-      });
+Tensor add_scaled_rows(Tape& tape, const Tensor& a, const Tensor& x, const Tensor& s) {
+  expect_matrix("add_scaled_rows", "x", x);
+  expect_matrix("add_scaled_rows", "a", a, x.rows(), x.columns(), x.dtype());
+  expect_matrix("add_scaled_rows", "s", s, x.rows(), 1, x.dtype());
+  Tensor out = like(x, x.columns());
+  rows_of(x, x.rows(), [&](int64_t i, auto zero) {
+    using T = decltype(zero);
+    const T factor = s.data<T>()[i];
+    for (int64_t c = i * x.columns(); c < (i + 1) * x.columns(); ++c)
+      out.data<T>()[c] = a.data<T>()[c] + factor * x.data<T>()[c];
+  });
+  if (tape.wants({&a, &x}))
+    tape.record(out, {a, x}, [a, x, s](const Tensor& grad) {
+      if (x.gradient() != nullptr) x.gradient()->add(scaled_rows(grad, s));
+      add_to(a, grad);
     });
-  }
-  const auto node = make_node<AddScaledRowsBackward>(
-      "add_scaled_rows", {a, x}, [&](AddScaledRowsBackward& n) { n.scale = s.detach(); });
-  if (node) ag::set_history(out, node);
   return out;
 }
 
-at::Tensor sum_scaled_parts(const at::Tensor& x, const at::Tensor& s, int64_t towers) {
-  const int64_t parts = s.size(1);
-  check_rows("sum_scaled_parts", x, s, parts);
-  check(parts >= 1 && towers >= 1 && x.size(1) % (parts * towers) == 0,
-        "sum_scaled_parts: {} columns are not {} parts of {} towers", x.size(1), parts, towers);
-  const at::Tensor input = x.contiguous();
-  const int64_t columns = x.size(1) / (parts * towers);
-  at::Tensor out;
-  {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    out = like(x, towers * columns);
-    with_type(x.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      for_each_row(x.size(0) * towers, [&](int64_t i) {
-        const T* from = input.data_ptr<T>() + i * parts * columns;
-        const T* factors = s.data_ptr<T>() + i / towers * parts;
-        T* to = out.data_ptr<T>() + i * columns;
-        for (int64_t c = 0; c < columns; ++c) to[c] = factors[0] * from[c];
-        for (int64_t k = 1; k < parts; ++k)
-          for (int64_t c = 0; c < columns; ++c) to[c] += factors[k] * from[k * columns + c];
+Tensor sum_scaled_parts(Tape& tape, const Tensor& x, const Tensor& s, int64_t towers) {
+  const int64_t parts = s.columns();
+  expect_matrix("sum_scaled_parts", "x", x);
+  expect_matrix("sum_scaled_parts", "s", s, x.rows(), parts, x.dtype());
+  check(parts >= 1 && towers >= 1 && x.columns() % (parts * towers) == 0,
+        "sum_scaled_parts: {} columns are not {} parts of {} towers", x.columns(), parts, towers);
+  const int64_t columns = x.columns() / (parts * towers);
+  Tensor out = like(x, towers * columns);
+  rows_of(x, x.rows() * towers, [&](int64_t i, auto zero) {
+    using T = decltype(zero);
+    const T* from = x.data<T>() + i * parts * columns;
+    const T* factors = s.data<T>() + i / towers * parts;
+    T* to = out.data<T>() + i * columns;
+    for (int64_t c = 0; c < columns; ++c) to[c] = factors[0] * from[c];
+    for (int64_t k = 1; k < parts; ++k)
+      for (int64_t c = 0; c < columns; ++c) to[c] += factors[k] * from[k * columns + c];
+  });
+  if (tape.wants({&x}))
+    tape.record(out, {x}, [x, s, towers, parts, columns](const Tensor& grad) {
+      const Tensor grad_x = like(x, x.columns());
+      rows_of(x, x.rows() * towers, [&](int64_t i, auto zero) {
+        using T = decltype(zero);
+        const T* g = grad.data<T>() + i * columns;
+        const T* factors = s.data<T>() + i / towers * parts;
+        T* to = grad_x.data<T>() + i * parts * columns;
+        for (int64_t k = 0; k < parts; ++k)
+          for (int64_t c = 0; c < columns; ++c) to[k * columns + c] = factors[k] * g[c];
       });
+      x.gradient()->add(grad_x);
     });
-  }
-  const auto node =
-      make_node<SumScaledPartsBackward>("sum_scaled_parts", {x}, [&](SumScaledPartsBackward& n) {
-        n.scale = s.detach();
-        n.towers = towers;
-      });
-  if (node) ag::set_history(out, node);
   return out;
 }
 
-at::Tensor shift_aggregates(const at::Tensor& aggregates, const at::Tensor& p, const at::Tensor& s,
-                            double least_variance) {
-  check_rows("shift_aggregates", p, s, 1);
-  const int64_t columns = p.size(1);
-  check(
-      aggregates.dim() == 2 && aggregates.size(0) == p.size(0) && aggregates.size(1) == 4 * columns,
-      "shift_aggregates: aggregates must be [{}, {}], got [{}]", p.size(0), 4 * columns,
-      fmt::join(aggregates.sizes(), ", "));
-  const at::Tensor input = aggregates.contiguous();
-  const at::Tensor shift = p.contiguous();
-  at::Tensor out;
-  {
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    out = like(p, 4 * columns);
-    with_type(p.scalar_type(), [&](auto zero) {
-      using T = decltype(zero);
-      for_each_row(p.size(0), [&](int64_t i) {
-        const T* from = input.data_ptr<T>() + i * 4 * columns;
-        const T* by = shift.data_ptr<T>() + i * columns;
-        const T factor = s.data_ptr<T>()[i];
-        T* to = out.data_ptr<T>() + i * 4 * columns;
-        for (int64_t k = 0; k < 3; ++k)
-          for (int64_t c = 0; c < columns; ++c)
-            to[k * columns + c] = from[k * columns + c] + factor * by[c];
-        for (int64_t c = 3 * columns; c < 4 * columns; ++c)  // NaN passes, as in torch
-          to[c] = from[c] <= static_cast<T>(least_variance) ? T{0} : std::sqrt(from[c]);
-      });
+Tensor shift_aggregates(Tape& tape, const Tensor& aggregates, const Tensor& p, const Tensor& s,
+                        double least_variance) {
+  expect_matrix("shift_aggregates", "p", p);
+  const int64_t columns = p.columns();
+  expect_matrix("shift_aggregates", "aggregates", aggregates, p.rows(), 4 * columns, p.dtype());
+  expect_matrix("shift_aggregates", "s", s, p.rows(), 1, p.dtype());
+  Tensor out = like(p, 4 * columns);
+  rows_of(p, p.rows(), [&](int64_t i, auto zero) {
+    using T = decltype(zero);
+    const T* from = aggregates.data<T>() + i * 4 * columns;
+    const T* by = p.data<T>() + i * columns;
+    const T factor = s.data<T>()[i];
+    T* to = out.data<T>() + i * 4 * columns;
+    for (int64_t k = 0; k < 3; ++k)
+      for (int64_t c = 0; c < columns; ++c)
+        to[k * columns + c] = from[k * columns + c] + factor * by[c];
+    for (int64_t c = 3 * columns; c < 4 * columns; ++c)  // NaN passes, as in PyTorch
+      to[c] = from[c] <= static_cast<T>(least_variance) ? T{0} : std::sqrt(from[c]);
+  });
+  if (tape.wants({&aggregates, &p}))
+    tape.record(out, {aggregates, p},
+                [aggregates, p, s, y = out.detached(), columns](const Tensor& grad) {
+                  const Tensor to_aggregates = like(p, 4 * columns);
+                  const Tensor to_p = like(p, columns);
+                  rows_of(p, p.rows(), [&](int64_t i, auto zero) {
+                    using T = decltype(zero);
+                    const T* g = grad.data<T>() + i * 4 * columns;
+                    const T* deviation = y.data<T>() + (i * 4 + 3) * columns;
+                    const T factor = s.data<T>()[i];
+                    T* to = to_aggregates.data<T>() + i * 4 * columns;
+                    std::copy_n(g, 3 * columns, to);
+                    for (int64_t c = 0; c < columns; ++c) {
+                      to_p.data<T>()[i * columns + c] =
+                          factor * (g[c] + g[columns + c] + g[2 * columns + c]);
+                      to[3 * columns + c] =
+                          deviation[c] == 0 ? T{0} : g[3 * columns + c] / (2 * deviation[c]);
+                    }
+                  });
+                  add_to(aggregates, to_aggregates);
+                  add_to(p, to_p);
+                });
+  return out;
+}
+
+Tensor scaled_add(Tape& tape, const Tensor& a, const Tensor& x, const Tensor& eps) {
+  expect_matrix("scaled_add", "x", x);
+  expect_matrix("scaled_add", "a", a, x.rows(), x.columns(), x.dtype());
+  expect_matrix("scaled_add", "eps", eps, 1, 1, x.dtype());
+  const double factor = 1 + eps.item(0, 0);
+  const Tensor factors = Tensor::full(x.rows(), 1, x.dtype(), factor);
+  Tape below = Tape::inference();
+  Tensor out = add_scaled_rows(below, a.detached(), x.detached(), factors);
+  if (tape.wants({&a, &x, &eps}))
+    tape.record(out, {a, x, eps}, [a, x, eps, factors](const Tensor& grad) {
+      if (eps.gradient() != nullptr)
+        eps.gradient()->add(Tensor::full(1, 1, grad.dtype(), dot(grad, x)));
+      if (x.gradient() != nullptr) x.gradient()->add(scaled_rows(grad, factors));
+      add_to(a, grad);
     });
+  return out;
+}
+
+Tensor add(Tape& tape, const std::vector<Tensor>& terms) {
+  check(!terms.empty(), "add: there is nothing to add");
+  const Tensor& first = terms[0];
+  if (terms.size() == 1) return first;
+  Gradient sum;
+  for (const Tensor& t : terms) {
+    expect_matrix("add", "a term", t, first.rows(), first.columns(), first.dtype());
+    sum.add(t.detached());
   }
-  const auto node =
-      make_node<ShiftAggregatesBackward>("shift_aggregates", {aggregates, p},
-                                         [&](ShiftAggregatesBackward& n) { n.scale = s.detach(); });
-  if (node) {
-    ag::set_history(out, node);
-    node->out = ag::SavedVariable(out, true);
-  }
+  Tensor out = sum.take();
+  if (tape.wants(terms))
+    tape.record(out, terms, [terms](const Tensor& grad) {
+      for (const Tensor& t : terms) add_to(t, grad);
+    });
+  return out;
+}
+
+Tensor log_softmax(Tape& tape, const Tensor& x, int64_t columns) {
+  expect_matrix("log_softmax", "x", x);
+  check(columns >= 1 && columns <= x.columns(), "log_softmax: {} has no {} first columns",
+        describe(x), columns);
+  Tensor out = like(x, columns);
+  rows_of(x, x.rows(), [&](int64_t i, auto zero) {
+    using T = decltype(zero);
+    const T* from = x.data<T>() + i * x.columns();
+    T* to = out.data<T>() + i * columns;
+    const T greatest = *std::max_element(from, from + columns);
+    T sum = 0;
+    for (int64_t c = 0; c < columns; ++c) sum += std::exp(from[c] - greatest);
+    const T shift = greatest + std::log(sum);
+    for (int64_t c = 0; c < columns; ++c) to[c] = from[c] - shift;
+  });
+  if (tape.wants({&x}))
+    tape.record(out, {x}, [x, y = out.detached(), columns](const Tensor& grad) {
+      const Tensor grad_x = like(x, x.columns());
+      rows_of(x, x.rows(), [&](int64_t i, auto zero) {
+        using T = decltype(zero);
+        const T* g = grad.data<T>() + i * columns;
+        const T* row = y.data<T>() + i * columns;
+        T* to = grad_x.data<T>() + i * x.columns();
+        T sum = 0;
+        for (int64_t c = 0; c < columns; ++c) sum += g[c];
+        for (int64_t c = 0; c < columns; ++c) to[c] = g[c] - std::exp(row[c]) * sum;
+        std::fill(to + columns, to + x.columns(), T{0});
+      });
+      x.gradient()->add(grad_x);
+    });
   return out;
 }
 

@@ -2,13 +2,11 @@
 // decay is L2: added to the gradient.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "egc/nn/state.h"
+#include "egc/nn/module.h"
 
 namespace egc::train {
 
@@ -22,26 +20,26 @@ struct AdamOptions {
 
 class Adam {
  public:
-  // float32 parameters, contiguous, on the CPU.
-  Adam(std::vector<at::Tensor> parameters, const AdamOptions& options);
+  // Of float32 values.
+  Adam(std::vector<nn::ParameterPtr> parameters, const AdamOptions& options);
 
   // Takes the gradients away, so that the next backward pass hands over its own buffers instead of
   // adding to these. A parameter without a gradient stays as it is.
   void step(double lr);
 
   // Both moments of all parameters and the number of steps: for checkpoints.
-  nn::State state() const;
+  State state() const;
   // Throws kModel with `where`.
-  void load(const nn::State& state, const std::string& where);
+  void load(const State& state, const std::string& where);
 
  private:
   struct Block;  // a stretch of one parameter
-  double clip_scale() const;
+  double clip_scale(const std::vector<Tensor>& gradients) const;
 
-  std::vector<at::Tensor> parameters_;
+  std::vector<nn::ParameterPtr> parameters_;
   AdamOptions options_;
-  at::Tensor mean_;    // of gradients; all parameters one after the other
-  at::Tensor square_;  // of their squares
+  std::vector<float> mean_;    // of gradients; all parameters one after the other
+  std::vector<float> square_;  // of their squares
   int64_t steps_ = 0;
 };
 

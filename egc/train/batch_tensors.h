@@ -1,9 +1,8 @@
-// A batch of the loader as tensors, sharing its memory.
+// A batch of the loader as networks and losses take it, sharing its memory.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "egc/data/graph_store.h"
@@ -11,15 +10,21 @@
 
 namespace egc::train {
 
+// What the loss compares with, row after row; one of the two is there.
+struct Targets {
+  std::span<const float> values;     // [rows, columns]; NaN: no label
+  std::span<const int64_t> classes;  // [rows], or tokens [graphs, length]; -1: no label
+  int64_t columns = 1;
+  std::shared_ptr<const void> owner;  // keeps them alive; null: the caller does
+};
+
 struct BatchTensors {
   models::ModelInput input;
-  // What the loss compares with: values [rows, targets], classes [rows], or tokens [graphs,
-  // length]. NaN and -1: no label, or none of the part of the split that is asked for.
-  at::Tensor target;
+  Targets targets;           // labels of a part of the split that is not asked for are missing
   std::vector<int64_t> ids;  // which graphs; empty for one large graph
 };
 
 // The tensors keep the batch alive.
-BatchTensors to_tensors(data::GraphBatch batch, Task task);
+BatchTensors to_tensors(data::GraphBatch batch);
 
 }  // namespace egc::train

@@ -1,93 +1,148 @@
 #include "egc/train/loss.h"
 
-#include <ATen/ATen.h>
-#include <torch/csrc/autograd/custom_function.h>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "egc/core/error.h"
+#include "egc/ops/for_each_row.h"
 
 namespace egc::train {
 namespace {
 
-// The sum of all in one fixed order, in double: ATen's own changes its bits with the number of
-// threads.
-class FixedSum : public torch::autograd::Function<FixedSum> {
- public:
-  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x) {
-    context->saved_data["sizes"] = x.sizes();
-    const at::Tensor values = x.to(at::kDouble).contiguous();
-    double sum = 0;
-    for (const double v : c10::ArrayRef<double>(values.data_ptr<double>(), values.numel()))
-      sum += v;
-    return at::full({}, sum, x.options());
-  }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                 torch::autograd::variable_list gradient) {
-    return {gradient[0].expand(context->saved_data["sizes"].toIntVector())};
-  }
-};
-
-at::Tensor fixed_sum(const at::Tensor& x) { return FixedSum::apply(x); }
-
 bool has_values(Task task) { return task == Task::kGraphRegression || task == Task::kGraphBinary; }
 
-// counts: [1].
-at::Tensor mean_of_labelled(const at::Tensor& each, const at::Tensor& target,
-                            const at::Tensor& counts) {
-  const at::Tensor labelled = target.isnan().logical_not();
-  const at::Tensor sum = fixed_sum(at::where(labelled, each, at::zeros({}, each.options())));
-  return sum / std::max(1.0, counts.item<double>());
+// A term of the loss and its derivative.
+struct Term {
+  double value = 0;
+  double slope = 0;
+};
+
+Term absolute_error(double output, double target) {
+  const double difference = output - target;
+  return {std::abs(difference), difference > 0 ? 1.0 : difference < 0 ? -1.0 : 0.0};
 }
 
-// Rarer classes weigh more: the share of the others.
-at::Tensor class_weights(const at::Tensor& counts) {
-  const double total = std::max(1.0, counts.sum().item<double>());  // whole numbers: exact
-  return at::where(counts.gt(0), (total - counts) / total, at::zeros_like(counts));
+// Binary cross-entropy of a logit; no exponential overflows.
+Term cross_entropy(double output, double target) {
+  const double e = std::exp(-std::abs(output));
+  const double probability = output >= 0 ? 1 / (1 + e) : e / (1 + e);
+  return {std::max(output, 0.0) - output * target + std::log1p(e), probability - target};
 }
 
-// counts: [1] or, balanced, [classes].
-at::Tensor negative_log_likelihood(const at::Tensor& log_probabilities, const at::Tensor& target,
-                                   bool balanced, const at::Tensor& counts) {
-  const at::Tensor weight =
-      balanced ? class_weights(counts) : at::ones({log_probabilities.size(1)}, at::kDouble);
-  const double weights = (balanced ? (weight * counts).sum() : counts).item<double>();
-  const at::Tensor safe = target.clamp_min(0);
-  const at::Tensor mine =
-      weight.to(log_probabilities.scalar_type()).index_select(0, safe) * target.ge(0);
-  const at::Tensor each = -log_probabilities.gather(1, safe.unsqueeze(1)).squeeze(1) * mine;
-  return fixed_sum(each) / std::max(1e-12, weights);
+// The mean over labelled values.
+template <class T>
+Loss mean_of_values(Term (*term)(double, double), const Tensor& output, const Targets& targets,
+                    double count) {
+  check(output.size() == std::ssize(targets.values), "loss: {} targets for an output of {}",
+        targets.values.size(), describe(output));
+  const double scale = 1 / std::max(1.0, count);
+  Loss out;
+  out.gradient = Tensor::empty(output.rows(), output.columns(), output.dtype());
+  for (int64_t k = 0; k < output.size(); ++k) {
+    const float target = targets.values[static_cast<size_t>(k)];
+    const Term t = std::isnan(target) ? Term{} : term(output.data<T>()[k], target);
+    out.value += t.value * scale;
+    out.gradient.data<T>()[k] = static_cast<T>(t.slope * scale);
+  }
+  return out;
+}
+
+// What an item of each class counts; their sum over all items is 1.
+std::vector<double> class_weights(const std::vector<double>& counts, bool balanced,
+                                  int64_t classes) {
+  if (!balanced)
+    return std::vector<double>(static_cast<size_t>(classes), 1 / std::max(1e-12, counts.at(0)));
+  check(std::ssize(counts) == classes, "loss: counts of {} classes for {} outputs", counts.size(),
+        classes);
+  const double total = std::max(1.0, std::accumulate(counts.begin(), counts.end(), 0.0));
+  std::vector<double> weights(counts.size(), 0.0);
+  double sum = 0;
+  for (size_t c = 0; c < counts.size(); ++c) {
+    // Rarer classes weigh more: the share of the others.
+    if (counts[c] > 0) weights[c] = (total - counts[c]) / total;
+    sum += weights[c] * counts[c];
+  }
+  for (double& w : weights) w /= std::max(1e-12, sum);
+  return weights;
+}
+
+// The negative log-likelihood of the labels. A row of the output has the scores of one item after
+// the other, [items, classes] in all; `normalised`: they are log-probabilities already.
+template <class T>
+Loss negative_log_likelihood(const Tensor& output, const Targets& targets,
+                             const std::vector<double>& weights, bool normalised) {
+  const auto items = std::ssize(targets.classes);
+  const auto classes = std::ssize(weights);
+  check(items * classes == output.size(), "loss: {} targets of {} classes for an output of {}",
+        items, classes, describe(output));
+  Loss out;
+  out.gradient = Tensor::empty(output.rows(), output.columns(), output.dtype());
+  std::vector<double> terms(static_cast<size_t>(items), 0.0);
+  ops::for_each_row(items, [&](int64_t i) {
+    const T* x = output.data<T>() + i * classes;
+    T* g = out.gradient.data<T>() + i * classes;
+    const int64_t label = targets.classes[static_cast<size_t>(i)];
+    std::fill(g, g + classes, T{0});
+    if (label < 0) return;
+    check(label < classes, "loss: class {} of {}", label, classes);
+    const double weight = weights[static_cast<size_t>(label)];
+    double log_sum = 0;
+    if (!normalised) {
+      const T most = *std::max_element(x, x + classes);
+      double sum = 0;
+      for (int64_t c = 0; c < classes; ++c) sum += g[c] = std::exp(x[c] - most);
+      const auto scale = static_cast<T>(weight / sum);
+      for (int64_t c = 0; c < classes; ++c) g[c] *= scale;
+      log_sum = static_cast<double>(most) + std::log(sum);
+    }
+    g[label] -= static_cast<T>(weight);
+    terms[static_cast<size_t>(i)] = (log_sum - static_cast<double>(x[label])) * weight;
+  });
+  // In one fixed order: the same bits for any number of threads.
+  out.value = std::accumulate(terms.begin(), terms.end(), 0.0);
+  return out;
 }
 
 }  // namespace
 
-at::Tensor count_labels(Task task, const at::Tensor& output, const at::Tensor& target,
-                        bool balanced) {
-  if (has_values(task)) return target.isnan().logical_not().sum().to(at::kDouble).view({1});
-  if (!balanced) return target.ge(0).sum().to(at::kDouble).view({1});
-  return at::bincount(target.masked_select(target.ge(0)), {}, output.size(-1)).to(at::kDouble);
+std::vector<double> count_labels(Task task, const Targets& targets, bool balanced,
+                                 int64_t num_classes) {
+  if (has_values(task))
+    return {static_cast<double>(
+        std::count_if(targets.values.begin(), targets.values.end(),
+                      [](float v) { return !std::isnan(v); }))};
+  std::vector<double> counts(balanced ? static_cast<size_t>(num_classes) : 1, 0.0);
+  for (const int64_t label : targets.classes)
+    if (label >= 0) ++counts.at(balanced ? static_cast<size_t>(label) : 0);
+  return counts;
 }
 
-at::Tensor loss(Task task, const at::Tensor& output, const at::Tensor& target, bool balanced,
-                const at::Tensor& counts_of_all) {
-  const at::Tensor counts =
-      counts_of_all.defined() ? counts_of_all : count_labels(task, output, target, balanced);
-  switch (task) {
-    case Task::kGraphRegression:
-      return mean_of_labelled((output - target.nan_to_num(0)).abs(), target, counts);
-    case Task::kGraphBinary:
-      return mean_of_labelled(at::binary_cross_entropy_with_logits(output, target.nan_to_num(0), {},
-                                                                   {}, at::Reduction::None),
-                              target, counts);
-    case Task::kGraphSequence: {  // the mean over positions, each the mean over graphs
-      const at::Tensor flat = output.flatten(0, 1).log_softmax(1);
-      return negative_log_likelihood(flat, target.flatten(), false, counts);
+Loss loss(Task task, const Tensor& output, const Targets& targets, bool balanced,
+          const std::vector<double>& counts) {
+  return with_type(output.dtype(), [&](auto zero) -> Loss {
+    using T = decltype(zero);
+    const auto likelihood = [&](int64_t classes, bool normalised) {
+      return negative_log_likelihood<T>(output, targets, class_weights(counts, balanced, classes),
+                                        normalised);
+    };
+    switch (task) {
+      case Task::kGraphRegression:
+        return mean_of_values<T>(absolute_error, output, targets, counts.at(0));
+      case Task::kGraphBinary:
+        return mean_of_values<T>(cross_entropy, output, targets, counts.at(0));
+      case Task::kGraphSequence:  // the mean over positions, each the mean over graphs
+        check(targets.columns >= 1 && output.columns() % targets.columns == 0,
+              "loss: {} positions in an output of {}", targets.columns, describe(output));
+        return likelihood(output.columns() / targets.columns, false);
+      case Task::kGraphClassification:
+        return likelihood(output.columns(), false);
+      case Task::kNodeClassification:
+      case Task::kNodeClassificationHetero:
+        return likelihood(output.columns(), true);
     }
-    case Task::kGraphClassification:
-      return negative_log_likelihood(output.log_softmax(1), target, balanced, counts);
-    case Task::kNodeClassification:
-    case Task::kNodeClassificationHetero:
-      return negative_log_likelihood(output, target, balanced, counts);
-  }
-  fail(ErrorKind::kUsage, "loss: unknown task");
+    fail(ErrorKind::kUsage, "loss: unknown task");
+  });
 }
 
 }  // namespace egc::train

@@ -1,23 +1,30 @@
 // The loss of each task.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <vector>
 
 #include "egc/core/task.h"
+#include "egc/train/batch_tensors.h"
 
 namespace egc::train {
 
-// output: what Network::forward gives; target: as BatchTensors has it. Unlabelled items (NaN, -1)
-// count nothing; without any label the loss is 0. `balanced`: classes weigh by their rarity within
-// the batch, as benchmarking-gnns weighs PATTERN and CLUSTER.
-//
-// Where other processes have a part of the batch: `counts`, what count_labels says of all parts
-// added up. The loss is then this part's share; the shares add up to the loss of the batch.
-at::Tensor loss(Task task, const at::Tensor& output, const at::Tensor& target,
-                bool balanced = false, const at::Tensor& counts = {});
+struct Loss {
+  double value = 0;
+  Tensor gradient;  // with respect to the output
+};
 
-// How many items have a label; balanced: of each class. [1] or [classes], float64.
-at::Tensor count_labels(Task task, const at::Tensor& output, const at::Tensor& target,
-                        bool balanced);
+// output: what Network::forward gives. Unlabelled items (NaN, -1) count nothing; without any label
+// the loss is 0. `balanced`: classes weigh by their rarity within the batch, as benchmarking-gnns
+// weighs PATTERN and CLUSTER.
+//
+// counts: what count_labels says of the batch. Where other processes have a part of it, that of all
+// parts added up: the loss is then this part's share, and the shares add up to the loss of the
+// batch.
+Loss loss(Task task, const Tensor& output, const Targets& targets, bool balanced,
+          const std::vector<double>& counts);
+
+// How many items have a label; balanced: of each of the classes.
+std::vector<double> count_labels(Task task, const Targets& targets, bool balanced,
+                                 int64_t num_classes);
 
 }  // namespace egc::train

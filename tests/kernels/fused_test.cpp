@@ -176,6 +176,123 @@ TEST_F(FusedTest, WideRowsAndSlices) {
   });
 }
 
+// Without weights: each aggregate in columns of its own.
+template <class T>
+void compare_apart(const Csr& graph, unsigned mask, SelfLoops mode, int64_t width,
+                   int64_t slice_width, const std::string& target, bool with_bias = true) {
+  const AggregatorSet set = aggregator_set(mask);
+  const FusedShape shape{set, mode, set.size(), 1, width};
+  const std::string what = label<T>(shape, target) + " apart";
+  const int64_t sources = graph.num_sources();
+  const std::vector<double> values = grid_values(sources * width, 21);
+  const std::vector<double> bias = grid_values(shape.out_width(), 22);
+  const ReferenceInput reference{shape, graph.view(), values.data(), nullptr,
+                                 with_bias ? bias.data() : nullptr};
+  const std::vector<double> want = kernels::reference_forward(reference);
+
+  const SliceLayout layout{1, width, slice_width};
+  const std::vector<T> x = to_layout(cast<T>(values), sources, layout);
+  const FusedProblem<T> problem{graph, shape, layout, x.data(), nullptr};
+  const T poison = std::numeric_limits<T>::quiet_NaN();
+  const std::vector<T> b = cast<T>(bias);
+  std::vector<T> out(want.size(), poison);
+  fused_forward(problem, with_bias ? b.data() : nullptr, out.data());
+  EXPECT_LE(worst(out, want), tolerance<T>()) << what << ": output";
+
+  const std::vector<double> upstream = grid_values(graph.num_targets() * shape.out_width(), 24);
+  const std::vector<double> want_grad =
+      kernels::reference_backward(reference, upstream.data()).bases;
+  const std::vector<T> g = cast<T>(upstream);
+  std::vector<T> grad(x.size(), poison);
+  fused_backward(problem, g.data(), grad.data(), static_cast<T*>(nullptr));
+  EXPECT_LE(worst(to_layout(grad, sources, layout, true), want_grad), tolerance<T>())
+      << what << ": gradient";
+}
+
+TEST_F(FusedTest, EverySetApart) {
+  const Csr plain = awkward_graph();
+  const Csr weighted = awkward_graph(true);
+  on_every_target([&](const std::string& target) {
+    for (unsigned mask = 1; mask < 128; ++mask)
+      for (const SelfLoops mode : kModes)
+        for (const Csr* graph : {&plain, &weighted}) {
+          compare_apart<float>(*graph, mask, mode, 19, 19, target);
+          compare_apart<double>(*graph, mask, mode, 19, 19, target);
+        }
+  });
+}
+
+TEST_F(FusedTest, EveryColumnCountApart) {
+  const Csr graph = awkward_graph();
+  on_every_target([&](const std::string& target) {
+    for (int64_t width = 0; width <= 33; ++width)
+      for (const SelfLoops mode : kModes)
+        for (const unsigned mask : {1U, 2U, 4U, 8U, 64U, 127U, 25U}) {
+          compare_apart<float>(graph, mask, mode, width, width, target, width % 2 == 0);
+          compare_apart<double>(graph, mask, mode, width, width, target, width % 2 == 0);
+        }
+    for (const int64_t slice : {4, 7, 16, 33})
+      compare_apart<float>(graph, 127, SelfLoops::kAll, 100, slice, target);
+    compare_apart<float>(graph, 127, SelfLoops::kAll, 300, 300, target);
+  });
+}
+
+TEST_F(FusedTest, BlocksOfSourcesApart) {
+  const Csr few = testing::dense_graph(60);
+  ASSERT_GT(few.source_blocks().count, 2);
+  on_every_target([&](const std::string& target) {
+    for (const unsigned mask : {1U, 2U, 4U, 8U, 16U, 31U})
+      compare_apart<float>(few, mask, SelfLoops::kNone, 68, kBlockedColumns, target);
+  });
+}
+
+// A part of the rows is written, and the epilogue follows; the rest stays as it was.
+TEST_F(FusedTest, RowsAndEpilogueApart) {
+  const Csr graph = awkward_graph();
+  const int64_t n = graph.num_targets();
+  for (const unsigned mask : {2U, 4U, 27U, 64U}) {
+    const AggregatorSet set = aggregator_set(mask);
+    const FusedShape shape{set, SelfLoops::kAll, set.size(), 1, 21};
+    const int64_t width = shape.out_width();
+    const std::vector<float> x = cast<float>(grid_values(n * 21, 1));
+    const std::vector<float> bias = cast<float>(grid_values(width, 2));
+    const std::vector<float> scale = cast<float>(grid_values(width, 3));
+    const std::vector<float> residual = cast<float>(grid_values(n * width, 4));
+    for (const int64_t slice : {21, 8}) {
+      const SliceLayout layout{1, 21, slice};
+      const std::vector<float> sliced = to_layout(x, n, layout);
+      const FusedProblem<float> problem{graph, shape, layout, sliced.data(), nullptr};
+      std::vector<float> plain(n * width);
+      fused_forward(problem, bias.data(), plain.data());
+      Epilogue<float> epilogue;
+      epilogue.op.scale = scale.data();
+      epilogue.op.shift = bias.data();
+      epilogue.op.relu = true;
+      epilogue.residual = residual.data();
+      std::vector<float> out(n * width, -1000.0F);
+      fused_forward(problem, bias.data(), out.data(), epilogue, {2, 9});
+      for (int64_t k = 0; k < n * width; ++k) {
+        const float y = plain[k] * scale[k % width] + bias[k % width];
+        const bool written = k >= 2 * width && k < 9 * width;
+        EXPECT_NEAR(out[k], written ? std::max(y, 0.0F) + residual[k] : -1000.0F, 1e-4);
+      }
+    }
+  }
+}
+
+TEST_F(FusedTest, WithoutWeightsTheShapeMustFit) {
+  const Csr graph = awkward_graph();
+  std::vector<float> x(14 * 8), y(14 * 8);
+  for (const FusedShape& shape :
+       {FusedShape{{Aggregator::kAdd}, SelfLoops::kAll, 2, 1, 4},
+        FusedShape{{Aggregator::kAdd, Aggregator::kMax}, SelfLoops::kAll, 2, 2, 4}}) {
+    const FusedProblem<float> problem{graph, shape, SliceLayout::row_major(shape.bases, 4),
+                                      x.data(), nullptr};
+    EXPECT_THROW(fused_forward<float>(problem, nullptr, y.data()), Error);
+    EXPECT_THROW(fused_backward<float>(problem, y.data(), x.data(), nullptr), Error);
+  }
+}
+
 // The walk in blocks is of the forward pass.
 TEST_F(FusedTest, DenseGraphsInBlocksOfSources) {
   const Csr few = testing::dense_graph(60);
@@ -202,6 +319,7 @@ TEST_F(FusedTest, RectangularGraph) {
   for (unsigned mask = 1; mask < 128; ++mask) {
     const FusedShape shape{aggregator_set(mask), SelfLoops::kNone, 2, 2, 6};
     compare<double>(graph, shape, 6, label<double>(shape, "rectangular"));
+    compare_apart<float>(graph, mask, SelfLoops::kNone, 6, 6, "rectangular");
   }
   const FusedShape loops{{Aggregator::kAdd}, SelfLoops::kAll, 1, 1, 4};
   std::vector<float> x(20), w(3), y(12);
@@ -215,6 +333,8 @@ TEST_F(FusedTest, NoNodesNoEdges) {
       const FusedShape shape{aggregator_set(mask), mode, 2, 2, 5};
       compare<float>(Csr::from_edges(0, {}, {}), shape, 5, label<float>(shape, "no nodes"));
       compare<float>(Csr::from_edges(4, {}, {}), shape, 5, label<float>(shape, "no edges"));
+      compare_apart<float>(Csr::from_edges(0, {}, {}), mask, mode, 5, 5, "no nodes");
+      compare_apart<float>(Csr::from_edges(4, {}, {}), mask, mode, 5, 5, "no edges");
     }
 }
 
@@ -279,8 +399,39 @@ TEST_F(FusedTest, LargeAlignedOutput) {
   }
 }
 
+TEST_F(FusedTest, LargeAlignedOutputApart) {
+  constexpr int64_t kNodes = 70'000;
+  constexpr int64_t kWidth = 64;
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  Rng rng(6);
+  for (int64_t i = 0; i < kNodes; ++i)
+    for (uint32_t k = 0; k < i % 3; ++k) {
+      source.push_back(rng.below(kNodes));
+      target.push_back(i);
+    }
+  const Csr graph = Csr::from_edges(kNodes, source, target);
+  const FusedShape shape{
+      {Aggregator::kMean, Aggregator::kMax, Aggregator::kAdd}, SelfLoops::kNone, 3, 1, kWidth};
+  const std::vector<double> x = grid_values(kNodes * kWidth, 1);
+  const std::vector<double> want =
+      kernels::reference_forward({shape, graph.view(), x.data(), nullptr, nullptr});
+  const std::vector<float> xf = cast<float>(x);
+  std::vector<float> storage(want.size() + 16);
+  float* out = storage.data();
+  while (reinterpret_cast<uintptr_t>(out) % 64 != 0) ++out;
+  for (const int64_t slice : {kWidth, kWidth / 2}) {
+    const SliceLayout layout{1, kWidth, slice};
+    const std::vector<float> sliced = to_layout(xf, kNodes, layout);
+    const FusedProblem<float> p{graph, shape, layout, sliced.data(), nullptr};
+    fused_forward<float>(p, nullptr, out);
+    EXPECT_LE(worst(std::vector<float>(out, out + want.size()), want), 1e-5);
+  }
+}
+
 // 20 runs each with 1, 2, 3, 4 and 8 threads, forward and backward.
-void expect_same_bits(const Csr& graph, const FusedShape& shape, const SliceLayout& layout) {
+void expect_same_bits(const Csr& graph, const FusedShape& shape, const SliceLayout& layout,
+                      bool with_weights = true) {
   const int before = num_threads();
   Rng values(10);
   const auto random = [&](int64_t n) {
@@ -289,16 +440,19 @@ void expect_same_bits(const Csr& graph, const FusedShape& shape, const SliceLayo
     return v;
   };
   const std::vector<float> x = random(graph.num_sources() * layout.columns());
-  const std::vector<float> w = random(graph.num_targets() * shape.weights_per_row());
+  const std::vector<float> w =
+      random(with_weights ? graph.num_targets() * shape.weights_per_row() : 0);
   const std::vector<float> g = random(graph.num_targets() * shape.out_width());
-  const FusedProblem<float> p{graph, shape, layout, x.data(), w.data()};
+  const FusedProblem<float> p{graph, shape, layout, x.data(), with_weights ? w.data() : nullptr};
   std::vector<float> first;
   for (const int threads : {1, 2, 3, 4, 8})
     for (int run = 0; run < 20; ++run) {
       set_num_threads(threads);
       std::vector<float> all(g.size() + x.size() + w.size());
       fused_forward<float>(p, nullptr, all.data());
-      fused_backward<float>(p, g.data(), all.data() + g.size(), all.data() + g.size() + x.size());
+      float* const grad_weights = all.data() + g.size() + x.size();
+      fused_backward<float>(p, g.data(), all.data() + g.size(),
+                            with_weights ? grad_weights : nullptr);
       if (first.empty()) first = all;
       ASSERT_TRUE(std::equal(first.begin(), first.end(), all.begin(),
                              [](float a, float b) {
@@ -321,6 +475,7 @@ TEST_F(FusedTest, SameBitsForAnyNumberOfThreads) {
   const Csr graph = Csr::from_edges(kNodes, source, target);
   ASSERT_GT(graph.row_ranges().size(), 4U);
   expect_same_bits(graph, {aggregator_set(127), SelfLoops::kAll, 4, 4, 11}, {4, 11, 4});
+  expect_same_bits(graph, {aggregator_set(127), SelfLoops::kAll, 7, 1, 11}, {1, 11, 4}, false);
   expect_same_bits(testing::dense_graph(2500), {aggregator_set(31), SelfLoops::kNone, 1, 1, 64},
                    {1, 64, kBlockedColumns});
 }

@@ -1,0 +1,26 @@
+// Types of values in files and in memory.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace egc {
+
+enum class DType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kBool };
+size_t size_of(DType type);
+std::string_view name_of(DType type);  // as safetensors files call it: F32
+
+// As PyTorch calls it, for messages: float32.
+std::string_view spelled_name_of(DType type);
+
+// The type of a C++ type that is computed with, or counted with.
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, float>) return DType::kF32;
+  if constexpr (std::is_same_v<T, double>) return DType::kF64;
+  if constexpr (std::is_same_v<T, long> || std::is_same_v<T, long long>) return DType::kI64;
+  if constexpr (std::is_same_v<T, int>) return DType::kI32;
+}
+
+}  // namespace egc

@@ -1,0 +1,296 @@
+#include "egc/ops/egc.h"
+
+#include <optional>
+#include <vector>
+
+#include "egc/engine/fused.h"
+#include "egc/engine/gemm.h"
+#include "egc/ops/column_sum.h"
+#include "egc/ops/halo_exchange.h"
+
+namespace egc::ops {
+namespace {
+
+using kernels::FusedShape;
+
+// Bases and weights of rows, ready for the fused passes.
+struct Products {
+  SliceLayout layout;
+  Tensor bases;    // [num_sources, B*L] in the layout; of a part of a graph with the others' rows
+  Tensor weights;  // [num_targets, H*A*B], activated
+};
+
+FusedShape fused_shape(const EgcShape& s, int64_t head_width) {
+  return {s.aggregators, s.self_loops, s.heads, s.bases, head_width};
+}
+
+template <class T>
+FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const Products& p) {
+  return {graph, shape, p.layout, p.bases.data<T>(), p.weights.data<T>()};
+}
+
+// The fused pass; of a part of a graph the others' rows travel while rows that do not need them
+// are computed.
+Tensor run_fused(const Csr& graph, const FusedShape& shape, Products& p, const Tensor& bias,
+                 const EpilogueTensors& epilogue, bool recorded) {
+  std::optional<HaloRows> halo;
+  if (graph.halo() != nullptr) {
+    halo.emplace(*graph.halo(), p.bases);
+    p.bases = halo->rows();
+  }
+  const Tensor out = Tensor::empty(graph.num_targets(), shape.out_width(), p.bases.dtype());
+  with_type(out.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto rows = [&](int64_t begin, int64_t end) {
+      fused_forward(problem<T>(graph, shape, p), pointer<T>(bias), out.data<T>(),
+                    borrow<T>(epilogue, out.rows(), out.columns(), recorded), {begin, end});
+    };
+    const int64_t interior = halo ? graph.halo()->interior : 0;
+    if (halo) {
+      rows(0, interior);
+      halo->wait();
+    }
+    rows(interior, graph.num_targets());
+  });
+  return out;
+}
+
+struct FusedGradients {
+  Tensor bases;    // in the layout
+  Tensor weights;  // of the activated weights
+};
+
+FusedGradients run_fused_backward(const Csr& graph, const FusedShape& shape, const Products& p,
+                                  const Tensor& grad_out) {
+  FusedGradients g{Tensor::empty(p.bases.rows(), p.bases.columns(), p.bases.dtype()),
+                   Tensor::empty(p.weights.rows(), p.weights.columns(), p.weights.dtype())};
+  with_type(grad_out.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    fused_backward(problem<T>(graph, shape, p), static_cast<const T*>(grad_out.data<T>()),
+                   g.bases.data<T>(), g.weights.data<T>());
+  });
+  if (graph.halo() != nullptr) g.bases = return_halo(*graph.halo(), g.bases);
+  return g;
+}
+
+// The rows of theta in the order of the layout's columns: slice, basis, column within the slice;
+// and back, for the gradient.
+template <class T, class F>
+void for_each_theta_row(const SliceLayout& layout, F&& f) {
+  int64_t row = 0;
+  for (int64_t s = 0; s < layout.num_slices(); ++s)
+    for (int64_t b = 0; b < layout.bases; ++b)
+      for (int64_t l = 0; l < layout.width(s); ++l)
+        f(row++, b * layout.head_width + layout.first(s) + l);
+}
+
+Tensor theta_by_slice(const Tensor& theta, const SliceLayout& layout) {
+  if (layout.num_slices() <= 1) return theta;
+  const Tensor out = Tensor::empty(theta.rows(), theta.columns(), theta.dtype());
+  with_type(theta.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    for_each_theta_row<T>(layout, [&](int64_t to, int64_t from) {
+      std::copy_n(theta.data<T>() + from * theta.columns(), theta.columns(),
+                  out.data<T>() + to * theta.columns());
+    });
+  });
+  return out;
+}
+
+void add_theta_from_slices(const Tensor& by_slice, const SliceLayout& layout, const Tensor& theta) {
+  const auto sink = theta.gradient()->sink(theta.rows(), theta.columns(), theta.dtype());
+  with_type(theta.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const int64_t columns = theta.columns();
+    for_each_theta_row<T>(layout, [&](int64_t from, int64_t to) {
+      const T* g = by_slice.data<T>() + from * columns;
+      T* out = sink.to.data<T>() + to * columns;
+      if (!sink.accumulate)
+        std::copy_n(g, columns, out);
+      else
+        for (int64_t c = 0; c < columns; ++c) out[c] += g[c];
+    });
+  });
+}
+
+// Where the columns of slice s lie, in a matrix of `rows` rows.
+template <class T>
+Columns<T> slice_of(const Tensor& bases, const SliceLayout& layout, int64_t s) {
+  return {bases.data<std::remove_const_t<T>>() + layout.offset(s, bases.rows()),
+          layout.row_stride(s)};
+}
+
+Products make_products(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
+                       const Tensor& x_target, const Tensor& theta, const SliceLayout& layout) {
+  const bool same = !x_target.defined();
+  const Tensor& rows = same ? x : x_target;
+  Products p{layout, Tensor::empty(x.rows(), theta.rows(), x.dtype()),
+             Tensor::empty(rows.rows(), w.phi.rows(), x.dtype())};
+  with_type(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const int64_t in = x.columns();
+    std::vector<GemmTerm<T>> terms;
+    for (int64_t s = 0; s < layout.num_slices(); ++s)
+      terms.push_back({in, layout.row_stride(s), {x.data<T>(), in},
+                       {theta.data<T>() + layout.bases * layout.first(s) * in, in},
+                       slice_of<T>(p.bases, layout, s)});
+    const GemmTerm<T> of_rows{in, w.phi.rows(), {rows.data<T>(), in}, {w.phi.data<T>(), in},
+                              {p.weights.data<T>(), w.phi.rows()}, pointer<T>(w.phi_bias)};
+    if (same) {
+      terms.push_back(of_rows);
+      gemm<T>(x.rows(), terms);
+    } else {
+      gemm<T>(x.rows(), terms);
+      gemm<T>(rows.rows(), {{of_rows}});
+    }
+  });
+  activate_weights(shape.activation, shape.heads, p.weights);
+  return p;
+}
+
+struct Saved {
+  EgcShape shape;
+  EgcWeights weights;
+  Tensor x;
+  Tensor x_target;
+  Csr graph;
+  FusedShape fused;
+  Products products;
+  Tensor theta;  // by slice
+};
+
+// From the gradients of bases and weights to those of x, theta and phi.
+template <class T>
+void products_backward(const Saved& saved, const FusedGradients& g) {
+  const SliceLayout& layout = saved.products.layout;
+  const Tensor& x = saved.x;
+  const EgcWeights& w = saved.weights;
+  const bool same = !saved.x_target.defined();
+  const Tensor& rows = same ? x : saved.x_target;
+  const int64_t in = x.columns();
+  Gradient::Sink to_x;
+  Gradient::Sink to_phi;
+  if (x.gradient() != nullptr) to_x = x.gradient()->sink(x.rows(), in, x.dtype());
+  if (w.phi.gradient() != nullptr) to_phi = w.phi.gradient()->sink(w.phi.rows(), in, x.dtype());
+  const Tensor grad_theta = w.theta.gradient() != nullptr
+                                ? Tensor::empty(w.theta.rows(), in, x.dtype())
+                                : Tensor();
+  std::vector<GemmGradTerm<T>> terms;
+  for (int64_t s = 0; s < layout.num_slices(); ++s) {
+    const int64_t at = layout.bases * layout.first(s) * in;
+    GemmGradTerm<T> t{in, layout.row_stride(s), {x.data<T>(), in},
+                      {saved.theta.data<T>() + at, in}, slice_of<const T>(g.bases, layout, s)};
+    if (to_x.to.defined()) t.grad_x = {to_x.to.data<T>(), in};
+    t.add_to_x = to_x.accumulate || s > 0;
+    if (grad_theta.defined()) t.grad_w = {grad_theta.data<T>() + at, in};
+    terms.push_back(t);
+  }
+  GemmGradTerm<T> of_rows{in, w.phi.rows(), {rows.data<T>(), in}, {w.phi.data<T>(), in},
+                          {g.weights.data<T>(), w.phi.rows()}};
+  if (to_phi.to.defined()) of_rows.grad_w = {to_phi.to.data<T>(), in};
+  of_rows.add_to_w = to_phi.accumulate;
+  if (same) {
+    if (to_x.to.defined()) of_rows.grad_x = {to_x.to.data<T>(), in};
+    of_rows.add_to_x = to_x.accumulate || !terms.empty();
+    terms.push_back(of_rows);
+    gemm_backward<T>(x.rows(), terms);
+  } else {
+    gemm_backward<T>(x.rows(), terms);
+    Gradient::Sink to_rows;
+    if (rows.gradient() != nullptr) {
+      to_rows = rows.gradient()->sink(rows.rows(), in, rows.dtype());
+      of_rows.grad_x = {to_rows.to.template data<T>(), in};
+      of_rows.add_to_x = to_rows.accumulate;
+    }
+    gemm_backward<T>(rows.rows(), {{of_rows}});
+  }
+  if (grad_theta.defined()) {
+    if (layout.num_slices() <= 1)
+      w.theta.gradient()->add(grad_theta);
+    else
+      add_theta_from_slices(grad_theta, layout, w.theta);
+  }
+  add_column_sum<T>(g.weights, w.phi_bias);
+}
+
+void check_egc(const EgcShape& s, const EgcWeights& w, const Tensor& x, const Tensor& x_target,
+               const Csr& graph) {
+  check(s.heads >= 1 && s.bases >= 1, "egc: heads and bases must be at least 1, got {} and {}",
+        s.heads, s.bases);
+  const DType type = x.dtype();
+  expect_matrix("egc", "theta", w.theta, kAnySize, kAnySize, type);
+  check(w.theta.rows() % s.bases == 0, "egc: theta has {} rows, which are not {} bases",
+        w.theta.rows(), s.bases);
+  expect_matrix("egc", "x", x, graph.num_own_sources(), w.theta.columns(), type);
+  const int64_t terms = s.heads * s.aggregators.size() * s.bases;
+  expect_matrix("egc", "phi", w.phi, terms, w.theta.columns(), type);
+  if (w.phi_bias.defined()) expect_matrix("egc", "the bias of phi", w.phi_bias, 1, terms, type);
+  if (w.bias.defined())
+    expect_matrix("egc", "bias", w.bias, 1, w.theta.rows() / s.bases * s.heads, type);
+  if (x_target.defined())
+    expect_matrix("egc", "x of the targets", x_target, graph.num_targets(), w.theta.columns(),
+                  type);
+  else
+    check(graph.num_own_sources() == graph.num_targets(),
+          "egc: a graph of {} sources and {} targets needs features of both",
+          graph.num_own_sources(), graph.num_targets());
+}
+
+}  // namespace
+
+Tensor egc(Tape& tape, const EgcShape& shape, const EgcWeights& w, const Tensor& x,
+           const Csr& graph, const EpilogueTensors& epilogue, const Tensor& x_target) {
+  check_egc(shape, w, x, x_target, graph);
+  const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
+  check_fused(graph, fused);
+  const bool recorded = tape.wants({&x, &x_target, &w.theta, &w.phi, &w.phi_bias, &w.bias});
+  const SliceLayout layout = choose_slices(graph, shape.bases, fused.head_width,
+                                           static_cast<int64_t>(size_of(x.dtype())));
+  const Tensor theta = theta_by_slice(w.theta, layout).detached();
+  Products products = make_products(shape, w, x, x_target, theta, layout);
+  Tensor out = run_fused(graph, fused, products, w.bias, epilogue, recorded);
+  if (recorded)
+    tape.record(out, {x, x_target, w.theta, w.phi, w.phi_bias, w.bias},
+                [saved = Saved{shape, w, x, x_target, graph, fused, products, theta}](
+                    const Tensor& grad_out) {
+                  const FusedGradients g =
+                      run_fused_backward(saved.graph, saved.fused, saved.products, grad_out);
+                  activate_weights_backward(saved.shape.activation, saved.shape.heads,
+                                            saved.products.weights, g.weights);
+                  with_type(grad_out.dtype(), [&](auto zero) {
+                    using T = decltype(zero);
+                    products_backward<T>(saved, g);
+                    add_column_sum<T>(grad_out, saved.weights.bias);
+                  });
+                });
+  return out;
+}
+
+Tensor egc_aggregate(Tape& tape, const EgcShape& shape, const Tensor& bases, const Tensor& weights,
+                     const Tensor& bias, const Csr& graph) {
+  expect_matrix("egc_aggregate", "bases", bases, graph.num_own_sources(), kAnySize);
+  check(shape.bases >= 1 && bases.columns() % shape.bases == 0,
+        "egc_aggregate: {} columns are not {} bases", bases.columns(), shape.bases);
+  const FusedShape fused = fused_shape(shape, bases.columns() / shape.bases);
+  check_fused(graph, fused);
+  expect_matrix("egc_aggregate", "weights", weights, graph.num_targets(), fused.weights_per_row(),
+                bases.dtype());
+  if (bias.defined())
+    expect_matrix("egc_aggregate", "bias", bias, 1, fused.out_width(), bases.dtype());
+  const bool recorded = tape.wants({&bases, &weights, &bias});
+  Products products{SliceLayout::row_major(shape.bases, fused.head_width), bases.detached(),
+                    weights.detached()};
+  Tensor out = run_fused(graph, fused, products, bias, {}, recorded);
+  if (recorded)
+    tape.record(out, {bases, weights, bias},
+                [graph, fused, products, bases, weights, bias](const Tensor& grad_out) {
+                  const FusedGradients g = run_fused_backward(graph, fused, products, grad_out);
+                  if (bases.gradient() != nullptr) bases.gradient()->add(g.bases);
+                  if (weights.gradient() != nullptr) weights.gradient()->add(g.weights);
+                  with_type(grad_out.dtype(),
+                            [&](auto zero) { add_column_sum<decltype(zero)>(grad_out, bias); });
+                });
+  return out;
+}
+
+}  // namespace egc::ops
