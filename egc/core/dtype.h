@@ -21,6 +21,7 @@ constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, double>) return DType::kF64;
   if constexpr (std::is_same_v<T, long> || std::is_same_v<T, long long>) return DType::kI64;
   if constexpr (std::is_same_v<T, int>) return DType::kI32;
+  if constexpr (std::is_same_v<T, unsigned char> || std::is_same_v<T, char>) return DType::kU8;
 }
 
 }  // namespace egc

@@ -6,20 +6,12 @@
 #include <memory>
 #include <string>
 
+#include "egc/core/dtype.h"
 #include "egc/core/error.h"
 #include "egc/core/safetensors.h"
 #include "egc/data/dataset.h"
 
 namespace egc::data {
-
-template <class T>
-constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, double>) return DType::kF64;
-  if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
-  if constexpr (std::is_same_v<T, int32_t>) return DType::kI32;
-  if constexpr (std::is_same_v<T, float>) return DType::kF32;
-  return DType::kU8;  // uint8_t, char
-}
 
 // The file stores tensors by name. Wide types first keeps all of them aligned.
 template <class T>

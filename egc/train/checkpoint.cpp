@@ -49,7 +49,7 @@ void load_checkpoint(const std::filesystem::path& path, Trainer& trainer) {
            key, metadata.at(key), value);
   Trainer::State state;
   state.progress = parse_progress(metadata.at("progress"), where);
-  for (const auto& [name, view] : file.tensors()) state.tensors[name] = nn::to_tensor(view);
+  state.tensors = models::read_tensors(file);
   trainer.load(state, where);
 }
 

@@ -1,45 +1,36 @@
 #include "egc/train/evaluate.h"
 
-#include <ATen/ATen.h>
-
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 
 #include "egc/core/error.h"
-#include "egc/train/loss.h"
+#include "egc/train/likeliest.h"
 #include "egc/train/metrics.h"
 
 namespace egc::train {
 namespace {
 
-template <class T>
-void append(std::vector<T>& to, const at::Tensor& from) {
-  const at::Tensor t = from.contiguous();
-  to.insert(to.end(), t.data_ptr<T>(), t.data_ptr<T>() + t.numel());
-}
-
-// In order of the ranks: the same bits on all of them.
-at::Tensor sum_of(const std::vector<at::Tensor>& parts) {
-  at::Tensor sum = at::zeros_like(parts.at(0));
-  for (const at::Tensor& part : parts) sum += part;
-  return sum;
+bool is_balanced(const TaskData& data) {
+  return data.dataset().info.metric == data::Metric::kWeightedAccuracy;
 }
 
 }  // namespace
 
-void Predictions::add(const at::Tensor& output, const BatchTensors& batch) {
+void Predictions::add(const Tensor& output, const BatchTensors& batch) {
   switch (data_.dataset().info.task) {
     case Task::kGraphRegression:
     case Task::kGraphBinary:
-      append(values_, output);
-      append(value_labels_, batch.target);
+      values_.insert(values_.end(), output.data<float>(), output.data<float>() + output.size());
+      value_labels_.insert(value_labels_.end(), batch.targets.values.begin(),
+                           batch.targets.values.end());
       return;
-    case Task::kGraphSequence:
-      append(classes_, output.argmax(2));
+    case Task::kGraphSequence: {
+      const auto& vocabulary = data_.vocabulary();
+      append_likeliest(classes_, output, output.columns() / vocabulary.length());
       for (const int64_t id : batch.ids) {
         auto& truth = words_.emplace_back();
-        const auto& vocabulary = data_.vocabulary();
         if (word_numbers_.empty())
           for (size_t k = 0; k < vocabulary.words().size(); ++k)
             word_numbers_.emplace(vocabulary.words()[k], static_cast<int64_t>(k));
@@ -52,14 +43,15 @@ void Predictions::add(const at::Tensor& output, const BatchTensors& batch) {
                   .first->second);
       }
       return;
+    }
     default:
       break;
   }
-  const at::Tensor guess = output.argmax(1);
-  const int64_t* labels = batch.target.data_ptr<int64_t>();
-  for (int64_t i = 0; i < batch.target.numel(); ++i) {
+  const auto& labels = batch.targets.classes;
+  const float* x = output.data<float>();
+  for (size_t i = 0; i < labels.size(); ++i, x += output.columns()) {
     if (labels[i] < 0) continue;
-    classes_.push_back(guess.data_ptr<int64_t>()[i]);
+    classes_.push_back(likeliest(x, output.columns()));
     class_labels_.push_back(labels[i]);
   }
 }
@@ -139,13 +131,6 @@ std::vector<float> Predictions::errors() const {
 
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
                          double* loss, distributed::Group* group) {
-  struct Mode {
-    models::Network& network;
-    bool training;
-    ~Mode() { network.train(training); }
-  } const mode{network, network.is_training()};
-  network.eval();
-  const at::NoGradGuard no_grad;
   Predictions predictions(data);
   double sum = 0;
   double items = 0;
@@ -154,37 +139,37 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
   for (int64_t k = 0; const auto tensors = stream->next(); ++k) {
     const bool mine = data.is_part() || group == nullptr || k % group->size() == group->rank();
     if (!mine) continue;
-    const at::Tensor output = network.forward(tensors->input);
+    Tape tape = Tape::inference();
+    const Tensor output = network.forward(tape, tensors->input);
     predictions.add(output, *tensors);
     if (loss == nullptr) continue;
-    const double n = labelled_items(data.dataset().info.task, tensors->target);
-    sum += batch_loss(data, output, tensors->target).item<double>() * n;
+    const std::vector<double> counts = batch_counts(data, tensors->targets);
+    const double n = std::accumulate(counts.begin(), counts.end(), 0.0);
+    sum += batch_loss(data, output, tensors->targets, counts).value * n;
     items += n;
   }
   if (group != nullptr) {
     predictions.gather(*group);
-    const at::Tensor both = sum_of(group->gather(at::tensor({sum, items}, at::kDouble)));
-    sum = both[0].item<double>();
-    items = both[1].item<double>();
+    const double mine[] = {sum, items};
+    const std::vector<double> all = group->gather(mine);
+    sum = items = 0;
+    for (size_t k = 0; k < all.size(); k += 2) {
+      sum += all[k];
+      items += all[k + 1];
+    }
   }
   if (loss != nullptr) *loss = items > 0 ? sum / items : 0;
   return predictions;
 }
 
-at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target,
-                      distributed::Group* group) {
+std::vector<double> batch_counts(const TaskData& data, const Targets& targets) {
   const data::DatasetInfo& info = data.dataset().info;
-  const bool balanced = info.metric == data::Metric::kWeightedAccuracy;
-  if (group == nullptr) return loss(info.task, output, target, balanced);
-  const at::Tensor counts =
-      sum_of(group->gather(count_labels(info.task, output, target, balanced)));
-  return loss(info.task, output, target, balanced, counts);
+  return count_labels(info.task, targets, is_balanced(data), info.num_classes);
 }
 
-double labelled_items(Task task, const at::Tensor& target) {
-  const bool values = task == Task::kGraphRegression || task == Task::kGraphBinary;
-  const at::Tensor labelled = values ? target.isnan().logical_not() : target.ge(0);
-  return static_cast<double>(labelled.sum().item<int64_t>());
+Loss batch_loss(const TaskData& data, const Tensor& output, const Targets& targets,
+                const std::vector<double>& counts) {
+  return loss(data.dataset().info.task, output, targets, is_balanced(data), counts);
 }
 
 }  // namespace egc::train

@@ -8,6 +8,7 @@
 
 #include "egc/distributed/group.h"
 #include "egc/models/network.h"
+#include "egc/train/loss.h"
 #include "egc/train/task_data.h"
 
 namespace egc::train {
@@ -20,7 +21,7 @@ class Predictions {
   // `data` must outlive it.
   explicit Predictions(const TaskData& data) : data_(data) {}
 
-  void add(const at::Tensor& output, const BatchTensors& batch);
+  void add(const Tensor& output, const BatchTensors& batch);
   // Those of all ranks, on every rank.
   void gather(distributed::Group& group);
   double score() const;
@@ -41,16 +42,13 @@ class Predictions {
   std::unordered_map<std::string, int64_t> word_numbers_;
 };
 
-// In evaluation mode, without gradients; the network's mode is as before afterwards. A group shares
-// the batches among its ranks; all of them have everything in the end.
+// A group shares the batches among its ranks; all of them have everything in the end.
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
                          double* loss = nullptr, distributed::Group* group = nullptr);
 
-// The loss of a batch as this dataset is trained: balanced where every class counts the same. Of a
-// group: this rank's share.
-at::Tensor batch_loss(const TaskData& data, const at::Tensor& output, const at::Tensor& target,
-                      distributed::Group* group = nullptr);
-// How many items that loss is the mean of.
-double labelled_items(Task task, const at::Tensor& target);
+// count_labels() and loss() as this dataset is trained: balanced where every class counts the same.
+std::vector<double> batch_counts(const TaskData& data, const Targets& targets);
+Loss batch_loss(const TaskData& data, const Tensor& output, const Targets& targets,
+                const std::vector<double>& counts);
 
 }  // namespace egc::train

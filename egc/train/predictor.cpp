@@ -1,7 +1,7 @@
 #include "egc/train/predictor.h"
 
-#include <ATen/ATen.h>
-
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "egc/core/error.h"
@@ -9,33 +9,55 @@
 #include "egc/data/standardize.h"
 #include "egc/models/ensemble.h"
 #include "egc/train/default_config.h"
+#include "egc/train/likeliest.h"
 #include "egc/train/task_data.h"
 
 namespace egc::train {
 namespace {
 
-void append(PredictionTable& to, const at::Tensor& output, Task task,
+void softmax(float* x, int64_t n) {
+  const float most = *std::max_element(x, x + n);
+  float sum = 0;
+  for (int64_t k = 0; k < n; ++k) sum += x[k] = std::exp(x[k] - most);
+  for (int64_t k = 0; k < n; ++k) x[k] /= sum;
+}
+
+// What a network gives, in place, as what its users read: values or probabilities.
+void to_answers(Task task, std::span<float> x, int64_t columns) {
+  const auto each = [&](auto f) { std::transform(x.begin(), x.end(), x.begin(), f); };
+  switch (task) {
+    case Task::kGraphRegression:
+    case Task::kGraphSequence:
+      return;
+    case Task::kGraphBinary:
+      return each([](float v) { return 1 / (1 + std::exp(-v)); });
+    case Task::kGraphClassification:
+      for (size_t k = 0; k < x.size(); k += static_cast<size_t>(columns))
+        softmax(x.data() + k, columns);
+      return;
+    case Task::kNodeClassification:
+    case Task::kNodeClassificationHetero:
+      return each([](float v) { return std::exp(v); });
+  }
+}
+
+void append(PredictionTable& to, const Tensor& output, Task task,
             const data::TargetVocabulary& vocabulary) {
-  to.rows += output.size(0);
+  to.rows += output.rows();
   if (task == Task::kGraphSequence) {
-    const at::Tensor words = output.argmax(2).contiguous();
-    for (int64_t k = 0; k < words.size(0); ++k)
-      to.words.push_back(vocabulary.decode(
-          {words.data_ptr<int64_t>() + k * words.size(1), static_cast<size_t>(words.size(1))}));
+    std::vector<int64_t> words;
+    append_likeliest(words, output, output.columns() / vocabulary.length());
+    const auto length = static_cast<size_t>(vocabulary.length());
+    for (size_t k = 0; k < words.size(); k += length)
+      to.words.push_back(vocabulary.decode({words.data() + k, length}));
     return;
   }
-  at::Tensor values = output;
-  if (task == Task::kGraphBinary) values = output.sigmoid();
-  if (task == Task::kGraphClassification) values = output.softmax(1);
-  if (!is_graph_task(task)) values = output.exp();  // log-probabilities
-  values = values.to(at::kFloat).contiguous();
-  to.columns = values.size(1);
-  to.values.insert(to.values.end(), values.data_ptr<float>(),
-                   values.data_ptr<float>() + values.numel());
+  to.columns = output.columns();
+  const size_t before = to.values.size();
+  to.values.insert(to.values.end(), output.data<float>(), output.data<float>() + output.size());
+  to_answers(task, std::span(to.values).subspan(before), to.columns);
   if (task == Task::kGraphRegression || task == Task::kGraphBinary) return;
-  const at::Tensor best = output.argmax(1);
-  to.classes.insert(to.classes.end(), best.data_ptr<int64_t>(),
-                    best.data_ptr<int64_t>() + best.numel());
+  append_likeliest(to.classes, output, to.columns);
 }
 
 // Features are read by their place: tables with other columns, or other categories, do not fit.
@@ -137,13 +159,13 @@ data::Dataset Predictor::prepare(const data::Dataset& dataset) const {
 }
 
 PredictionTable Predictor::predict(const data::Dataset& dataset, int64_t batch) {
-  const at::NoGradGuard no_grad;
-  network_->eval();
   const auto stream = all_batches(prepare(dataset), vocabulary_, batch);
   PredictionTable out;
   stream->begin(0, 0);
-  while (const auto tensors = stream->next())
-    append(out, network_->forward(tensors->input), config().task, vocabulary_);
+  while (const auto tensors = stream->next()) {
+    Tape tape = Tape::inference();
+    append(out, network_->forward(tape, tensors->input), config().task, vocabulary_);
+  }
   return out;
 }
 

@@ -1,7 +1,5 @@
 #include "egc/train/task_data.h"
 
-#include <ATen/ATen.h>
-
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -19,7 +17,6 @@ class GraphBatches : public BatchStream {
   GraphBatches(std::shared_ptr<const data::GraphStore> store, std::span<const int64_t> ids,
                const data::LoaderOptions& options)
       : store_(std::move(store)),
-        task_(store_->dataset().info.task),
         loader_(*store_, ids, options) {}
 
   int64_t num_batches() const override { return loader_.num_batches(); }
@@ -27,12 +24,11 @@ class GraphBatches : public BatchStream {
   std::optional<BatchTensors> next() override {
     auto batch = loader_.next();
     if (!batch) return std::nullopt;
-    return to_tensors(*std::move(batch), task_);
+    return to_tensors(*std::move(batch));
   }
 
  private:
   std::shared_ptr<const data::GraphStore> store_;
-  Task task_;
   data::Loader loader_;
 };
 
@@ -52,12 +48,15 @@ class WholeGraph : public BatchStream {
   bool done_ = true;
 };
 
-// The dataset's own memory, which nobody writes; the array keeps it alive.
-at::Tensor borrow(const data::Matrix<float>& m) {
-  const auto values = m.values;
-  return at::from_blob(
-      const_cast<float*>(values.span().data()), {m.rows(), m.columns}, [values](void*) {},
-      at::kFloat);
+// The dataset's own memory, which nobody writes; the owner keeps it alive.
+Tensor borrow(const data::Matrix<float>& m) {
+  const auto owner = std::make_shared<data::Array<float>>(m.values);
+  return Tensor::borrow(owner->span().data(), m.rows(), m.columns, owner);
+}
+
+models::Categories borrow(const data::Matrix<int32_t>& m) {
+  const auto owner = std::make_shared<data::Array<int32_t>>(m.values);
+  return {owner->span(), m.columns, owner};
 }
 
 models::ModelInput hetero_input(const data::Dataset& d, HeteroGraph graph) {
@@ -76,7 +75,7 @@ models::ModelInput whole_input(const data::Dataset& d) {
   if (!d.hetero.empty()) return hetero_input(d, data::training_hetero_graph(d));
   const data::GraphStore store(d);
   const int64_t first = 0;
-  return to_tensors(store.batch({&first, 1}), d.info.task).input;
+  return to_tensors(store.batch({&first, 1})).input;
 }
 
 bool is_one_graph(const data::Dataset& d) { return !d.hetero.empty() || d.splits_nodes(); }
@@ -91,7 +90,7 @@ models::ModelInput part_input(const data::DatasetPart& part) {
   if (!part.dataset.hetero.empty()) {
     input = hetero_input(part.dataset, part.share.graph);
     for (const auto& nodes : part.share.nodes)
-      input.hetero_ids.push_back(at::tensor(nodes, at::kLong));
+      input.hetero_ids.emplace_back(nodes.begin(), nodes.end());
     return input;
   }
   const data::Features& x = part.dataset.node_features;
@@ -99,11 +98,9 @@ models::ModelInput part_input(const data::DatasetPart& part) {
   if (!x.floats.empty()) {
     input.x = borrow(x.floats);
   } else if (!x.categories.empty()) {
-    const auto values = x.categories.values.span();
-    input.x = at::empty({x.rows(), x.columns()}, at::kLong);
-    std::copy(values.begin(), values.end(), input.x.data_ptr<int64_t>());
+    input.categories = borrow(x.categories);
   } else {
-    input.x = at::ones({input.graph.num_targets(), 1});
+    input.x = Tensor::full(input.graph.num_targets(), 1, DType::kF32, 1);
   }
   return input;
 }
@@ -212,8 +209,11 @@ std::unique_ptr<BatchStream> TaskData::in_order(Part part, int64_t batch) const 
   const auto& classes = c.dataset.labels.classes;
   BatchTensors whole;
   whole.input = c.whole;
-  whole.target = at::full({classes.size()}, -1, at::kLong);
-  for (const int64_t i : ids(part)) whole.target.data_ptr<int64_t>()[i] = classes[i];
+  const auto targets =
+      std::make_shared<std::vector<int64_t>>(static_cast<size_t>(classes.size()), -1);
+  for (const int64_t i : ids(part)) (*targets)[static_cast<size_t>(i)] = classes[i];
+  whole.targets.classes = *targets;
+  whole.targets.owner = targets;
   return std::make_unique<WholeGraph>(std::move(whole));
 }
 

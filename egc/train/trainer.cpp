@@ -1,10 +1,9 @@
 #include "egc/train/trainer.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
@@ -23,12 +22,6 @@ uint64_t seed_of_step(uint64_t seed, int64_t epoch, int64_t batch) {
   const auto words =
       Rng(seed, (static_cast<uint64_t>(epoch) << 16) + kStream).block(static_cast<uint64_t>(batch));
   return (uint64_t{words[0]} << 32) | words[1];
-}
-
-void copy_state(models::Network& to, const models::Network& from) {
-  const at::NoGradGuard no_grad;
-  const nn::State source = nn::state_of(from);
-  for (auto& [name, tensor] : nn::state_of(to)) tensor.copy_(source.at(name));
 }
 
 // Of the epoch so far.
@@ -74,15 +67,14 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Gro
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   check_fits(config_.model, data.dataset());
-  at::manual_seed(config.seed);
   network_ = models::make_network(config_.model);
-  best_ = std::dynamic_pointer_cast<models::Network>(network_->clone());
-  best_->eval();
-  network_->train();
-  adam_ = std::make_unique<Adam>(network_->parameters(),
+  Rng rng(config.seed);
+  network_->reset_parameters(rng);
+  best_ = models::copy_network(*network_);
+  parameters_ = network_->parameters();
+  adam_ = std::make_unique<Adam>(parameters_,
                                  AdamOptions{.wd = config.train.wd, .clip = config.train.clip});
-  if (group != nullptr)
-    gradients_ = std::make_unique<distributed::GradientSum>(network_->parameters(), *group);
+  if (group != nullptr) send_gradients_early();
   batches_ =
       data.shuffled(Part::kTrain, config.train.batch, config.seed,
                     group == nullptr ? 0 : group->rank(), group == nullptr ? 1 : group->size());
@@ -95,11 +87,31 @@ bool Trainer::run_epoch(const OnStep& on_step) {
   return true;
 }
 
-double Trainer::sum_over_ranks(double mine) {
+void Trainer::send_gradients_early() {
+  std::vector<int64_t> sizes;
+  for (const nn::ParameterPtr& p : parameters_) sizes.push_back(p->value.size());
+  gradients_ = std::make_unique<distributed::GradientSum>(sizes, *group_);
+  for (size_t k = 0; k < parameters_.size(); ++k)
+    parameters_[k]->value.gradient()->on_complete = [this, k, p = parameters_[k].get()] {
+      const Tensor& g = p->grad();
+      if (g.defined()) gradients_->ready(k, {g.data<float>(), static_cast<size_t>(g.size())});
+    };
+}
+
+void Trainer::receive_gradients() {
+  gradients_->finish([&](size_t k, std::span<const float> sum) {
+    // Which parameters have a gradient is up to the network, the same on every rank.
+    const Tensor& gradient = parameters_[k]->grad();
+    if (gradient.defined()) std::copy(sum.begin(), sum.end(), gradient.data<float>());
+  });
+}
+
+// In order of the ranks: the same bits on all of them.
+std::vector<double> Trainer::sum_over_ranks(const std::vector<double>& mine) {
   if (group_ == nullptr) return mine;
-  double sum = 0;
-  for (const at::Tensor& part : group_->gather(at::full({1}, mine, at::kDouble)))
-    sum += part.item<double>();
+  const std::vector<double> all = group_->gather(mine);
+  std::vector<double> sum(mine.size(), 0.0);
+  for (size_t k = 0; k < all.size(); ++k) sum[k % sum.size()] += all[k];
   return sum;
 }
 
@@ -108,41 +120,66 @@ Rng Trainer::rng_of(uint64_t step_seed) const {
   return group_ == nullptr ? Rng(step_seed) : Rng(step_seed, static_cast<uint64_t>(group_->rank()));
 }
 
+double Trainer::train_batch(const BatchTensors& batch, uint64_t step_seed,
+                            const std::vector<double>& counts) {
+  Tape tape = Tape::training(step_seed);
+  const Tensor output = network_->forward(tape, batch.input);
+  const Loss loss = batch_loss(data_, output, batch.targets, counts);
+  const double items = std::accumulate(counts.begin(), counts.end(), 0.0);
+  if (items == 0) return 0;
+  if (gradients_) gradients_->begin();
+  tape.backward(output, loss.gradient);
+  if (gradients_) receive_gradients();
+  if (config_.train.aggregator_sparsity > 0)
+    add_aggregator_penalty(*network_, config_.train.aggregator_sparsity);
+  adam_->step(progress_.lr);
+  return loss.value;
+}
+
+void Trainer::add_loss(double loss, double items) {
+  Progress& p = progress_;
+  if (!std::isfinite(loss))
+    fail(ErrorKind::kVerification,
+         "training: the loss is {} in epoch {}, batch {} of {}; a lower learning rate than {} or "
+         "--clip may help",
+         loss, p.epochs_done() + 1, p.batches, batches_->num_batches(), p.lr);
+  p.loss_sum += loss * items;
+  p.loss_items += items;
+}
+
+// Ranks send one message before each step: the labels of their part of its batch, and how the step
+// before went. So nobody waits for a loss, and a group hears of it one step later.
 bool Trainer::train_batches(const OnStep& on_step) {
   const int64_t epoch = progress_.epochs_done() + 1;
-  const Task task = data_.dataset().info.task;
   Progress& p = progress_;
   const auto start = std::chrono::steady_clock::now();
   const double seconds_before = p.seconds;
   batches_->begin(epoch, p.batches);
-  while (auto whole = batches_->next()) {
+  double loss = 0;   // of the step before; of a group, this rank's share
+  double items = 0;  // of all ranks
+  bool stop = false;
+  while (true) {
     const uint64_t step_seed = seed_of_step(config_.seed, epoch, p.batches);
-    at::manual_seed(step_seed);
-    const BatchTensors batch = sample(*std::move(whole), config_.train, task, rng_of(step_seed));
-    const at::Tensor loss = batch_loss(data_, network_->forward(batch.input), batch.target, group_);
-    const double value = sum_over_ranks(loss.item<double>());
-    const double items = sum_over_ranks(labelled_items(task, batch.target));
-    if (!std::isfinite(value))
-      fail(ErrorKind::kVerification,
-           "training: the loss is {} in epoch {}, batch {} of {}; a lower learning rate than {} or "
-           "--clip may help",
-           value, epoch, p.batches + 1, batches_->num_batches(), p.lr);
-    if (items > 0) {
-      loss.backward();
-      if (gradients_) gradients_->finish();
-      if (config_.train.aggregator_sparsity > 0)
-        add_aggregator_penalty(*network_, config_.train.aggregator_sparsity);
-      adam_->step(p.lr);
+    std::optional<BatchTensors> batch;
+    std::vector<double> message = {loss, stop ? 1.0 : 0.0};
+    if (auto whole = batches_->next()) {
+      batch = sample(*std::move(whole), config_.train, data_.dataset().info.task,
+                     rng_of(step_seed));
+      const std::vector<double> counts = batch_counts(data_, batch->targets);
+      message.insert(message.end(), counts.begin(), counts.end());
     }
+    const std::vector<double> all = sum_over_ranks(message);
+    if (group_ != nullptr) add_loss(all[0], items);
+    if (all[1] > 0) return false;
+    if (!batch) return true;
+    const std::vector<double> counts(all.begin() + 2, all.end());
+    loss = train_batch(*batch, step_seed, counts);
+    items = std::accumulate(counts.begin(), counts.end(), 0.0);
     ++p.batches;
-    p.loss_sum += value * items;
-    p.loss_items += items;
+    if (group_ == nullptr) add_loss(loss, items);
     p.seconds = seconds_before + seconds_since(start);
-    const bool stop =
-        on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean_loss(p)});
-    if (sum_over_ranks(stop ? 1 : 0) > 0) return false;
+    stop = on_step && !on_step({epoch, p.batches, batches_->num_batches(), mean_loss(p)});
   }
-  return true;
 }
 
 void Trainer::validate() {
@@ -170,20 +207,20 @@ void Trainer::validate() {
          data::metrics().name_of(metric),
          predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
   if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))
-    copy_state(*best_, *network_);
+    best_->load_state(network_->state(), "the best network");
 }
 
 Trainer::State Trainer::state() const {
   State out;
   out.progress = progress_;
-  const nn::State parts[] = {nn::state_of(*network_), nn::state_of(*best_), adam_->state()};
+  const egc::State parts[] = {network_->state(), best_->state(), adam_->state()};
   for (size_t k = 0; k < std::size(parts); ++k)
     for (const auto& [name, tensor] : parts[k]) out.tensors[kPrefixes[k] + name] = tensor;
   return out;
 }
 
 void Trainer::load(const State& state, const std::string& where) {
-  nn::State parts[std::size(kPrefixes)];
+  egc::State parts[std::size(kPrefixes)];
   for (const auto& [name, tensor] : state.tensors) {
     bool known = false;
     for (size_t k = 0; k < std::size(kPrefixes); ++k) {
@@ -197,17 +234,23 @@ void Trainer::load(const State& state, const std::string& where) {
   if (state.progress.batches > batches_->num_batches())
     fail(ErrorKind::kModel, "{}: {} batches of an epoch are done, there are only {}", where,
          state.progress.batches, batches_->num_batches());
-  nn::load_state(*network_, parts[0], where);
-  nn::load_state(*best_, parts[1], where);
+  network_->load_state(parts[0], where);
+  best_->load_state(parts[1], where);
   adam_->load(parts[2], where);
   progress_ = state.progress;
 }
 
 void Trainer::follow_first() {
-  const at::NoGradGuard no_grad;
   State mine = state();
-  mine.progress = parse_progress(group_->from_first(to_json(mine.progress)), "rank 0");
-  for (auto& [name, tensor] : mine.tensors) group_->from_first(tensor);
+  std::string progress = to_json(mine.progress);
+  group_->broadcast(progress);
+  mine.progress = parse_progress(progress, "rank 0");
+  for (auto& [name, values] : mine.tensors) {
+    const TensorView view = values.view();
+    std::vector<std::byte> bytes(view.data.begin(), view.data.end());
+    group_->broadcast(std::span(bytes));
+    values = NdArray({view.dtype, view.shape, bytes});
+  }
   load(mine, "rank 0");
 }
 

@@ -37,7 +37,7 @@ class Trainer {
     int64_t epoch = 0;
     int64_t batch = 0;
     int64_t batches = 0;
-    double loss = 0;  // mean of the epoch so far
+    double loss = 0;  // mean of the epoch so far; of a group, without this batch
   };
   using OnStep = std::function<bool(const Step&)>;
 
@@ -50,13 +50,13 @@ class Trainer {
   const TaskData& data() const { return data_; }
   const Progress& progress() const { return progress_; }
   models::Network& network() { return *network_; }
-  // The network of the best epoch so far, in evaluation mode.
+  // The network of the best epoch so far.
   models::Network& best() { return *best_; }
   bool last_was_best() const { return progress_.best_epoch == progress_.epochs_done(); }
 
   // Everything that a checkpoint keeps.
   struct State {
-    nn::State tensors;
+    egc::State tensors;
     Progress progress;
   };
   State state() const;
@@ -66,7 +66,13 @@ class Trainer {
 
  private:
   bool train_batches(const OnStep& on_step);
-  double sum_over_ranks(double mine);
+  // The loss; of a group, this rank's share.
+  double train_batch(const BatchTensors& batch, uint64_t step_seed,
+                     const std::vector<double>& counts);
+  void add_loss(double loss, double items);
+  std::vector<double> sum_over_ranks(const std::vector<double>& mine);
+  void send_gradients_early();
+  void receive_gradients();
   Rng rng_of(uint64_t step_seed) const;
   void validate();
 
@@ -74,6 +80,7 @@ class Trainer {
   RunConfig config_;
   std::shared_ptr<models::Network> network_;
   std::shared_ptr<models::Network> best_;
+  std::vector<nn::ParameterPtr> parameters_;
   std::unique_ptr<Adam> adam_;
   distributed::Group* group_;
   std::unique_ptr<distributed::GradientSum> gradients_;  // of a group
