@@ -127,7 +127,7 @@ Replaced::~Replaced() {
   fs::rename(aside_, dir_, ignored);
 }
 
-std::string free_directory(const TrainFlags& flags, bool overwrite) {
+std::string free_directory(const app::TrainFlags& flags, bool overwrite) {
   fs::path path(flags.dataset);
   if (!path.has_filename()) path = path.parent_path();
   const std::string name = path.filename().string();
@@ -153,40 +153,56 @@ std::vector<std::string> runs_in(const std::string& dir) {
   return out;
 }
 
-data::Dataset load_for_training(const std::string& name, const CommonOptions& common) {
-  CommonOptions fixed = common;
+const app::LoadedDataset& TrainingData::of(const std::string& name) {
+  if (loaded_ && name_ == name) return *loaded_;
+  loaded_.reset();
+  CommonOptions fixed = common_;
   fixed.seed = 0;
-  if (data::is_parts_directory(name))  // the first tells all that a run asks
-    return data::read_part(name, /*part=*/0, torch_module().train_place().size).dataset;
-  return load_dataset(name, fixed);
+  // Of a graph in parts the first tells all that a run asks.
+  loaded_.emplace(data::is_parts_directory(name)
+                      ? data::read_part(name, /*part=*/0, app::train_place().size).dataset
+                      : load_dataset(name, fixed));
+  name_ = name;
+  return *loaded_;
 }
 
+app::LoadedDataset TrainingData::take(const std::string& name) {
+  of(name);
+  app::LoadedDataset out = *std::move(loaded_);
+  loaded_.reset();
+  return out;
+}
+
+void TrainingData::rename(const std::string& name) { name_ = name; }
+
 std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& common,
-                                    const std::string& dir, std::unique_ptr<Replaced>& replaced) {
-  TrainFlags flags = o.flags;
-  const data::Dataset dataset = load_for_training(flags.dataset, common);
+                                    TrainingData& data, const std::string& dir,
+                                    std::unique_ptr<Replaced>& replaced) {
+  app::TrainFlags flags = o.flags;
+  const app::LoadedDataset& dataset = data.of(flags.dataset);
   if (flags.config.empty()) {
     flags.config = published_config(flags.dataset, flags.model);
     if (!flags.config.empty()) log_info("the paper's configuration: {}", flags.config);
   }
   if (const auto path = dataset_directory(flags.dataset, common); path && fs::exists(flags.dataset))
     flags.dataset = fs::absolute(*path).lexically_normal().string();
+  data.rename(flags.dataset);
   replaced = std::make_unique<Replaced>(dir, o.overwrite, flags.config);
   if (o.seeds == 1) {
-    torch_module().create_runs(dataset, flags, {{dir, common.seed}});
+    app::create_runs(dataset, flags, {{dir, common.seed}}, app::train_place().size);
     return {dir};
   }
   // All of them or none: a set with some missing would look complete.
   std::vector<std::string> runs;
   data::create_directory_whole(dir, [&](const fs::path& to) {
-    std::vector<RunToCreate> create;
+    std::vector<app::RunToCreate> create;
     for (int64_t k = 0; k < o.seeds; ++k) {
       const uint64_t seed = common.seed + static_cast<uint64_t>(k);
       const std::string name = fmt::format("seed-{}", seed);
       create.push_back({(to / name).string(), seed});
       runs.push_back((fs::path(dir) / name).string());
     }
-    torch_module().create_runs(dataset, flags, create);
+    app::create_runs(dataset, flags, create);
   });
   return runs;
 }

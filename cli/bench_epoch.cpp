@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/dataset_argument.h"
-#include "cli/torch_module.h"
+#include "cli/epoch_bench.h"
 #include "egc/core/parallel.h"
 #include "egc/data/cache.h"
 
@@ -25,11 +25,11 @@ double peak_mb() {
 
 void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
   struct Options {
-    TrainFlags flags;
+    app::TrainFlags flags;
     int reps = 3;
   };
   auto o = std::make_shared<Options>();
-  TrainFlags& f = o->flags;
+  app::TrainFlags& f = o->flags;
   f.dataset = "molecules";
   CLI::App* c = bench.add_subcommand("epoch", "Time and memory of an epoch of training");
   c->add_option("--dataset", f.dataset, "A known or generated dataset, or a directory")
@@ -47,7 +47,7 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
   c->footer("Example:\n  egc bench epoch --dataset zinc --config configs/zinc/egc-m.json");
   c->callback([o, &common] {
     const data::Dataset d = load_dataset(o->flags.dataset, common);
-    const EpochBenchRow r = torch_module().bench_epoch(d, o->flags, o->reps);
+    const EpochBenchRow r = measure_epoch(d, o->flags, o->reps);
     const std::string model = o->flags.model.empty() ? o->flags.config : o->flags.model;
     if (common.json) {
       using Json = nlohmann::ordered_json;

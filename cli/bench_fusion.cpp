@@ -10,11 +10,11 @@
 #include "cli/common.h"
 #include "cli/measure.h"
 #include "cli/paper_tables.h"
-#include "cli/torch_module.h"
 #include "egc/core/huge_buffer.h"
 #include "egc/core/parallel.h"
 #include "egc/core/rng.h"
 #include "egc/engine/fused.h"
+#include "egc/engine/gemm.h"
 #include "egc/engine/spmm.h"
 #include "egc/graph/row_split.h"
 #include "egc/graph/topologies.h"
@@ -28,7 +28,6 @@ struct FusionOptions {
   int64_t features = 256;
   int reps = 7;
   double scale = 1.0;
-  bool aten = true;
 };
 
 // In the order of the paper's table, then what is ours alone.
@@ -39,7 +38,6 @@ constexpr std::pair<const char*, const char*> kLabels[] = {
     {"reordered", "one pass, aggregates stored"},
     {"fused", "one pass, weighted result only"},
     {"row_walk", "SpMM over plain row-major rows"},
-    {"aten_csr", "ATen CSR matmul"},
     {"copy", "copy of the features"},
 };
 
@@ -87,6 +85,7 @@ class FusionBench {
         identity_(make_huge_array<float>(nodes_ * 9)),
         ones_(make_huge_array<float>(nodes_)),
         out_(make_huge_array<float>(nodes_ * features)),
+        matrix_(random_array(features * features, seed + 2)),
         parts_(make_huge_array<float>(nodes_ * features * 3)) {
     for (int64_t i = 0; i < nodes_; ++i) {
       ones_[i] = 1.0F;
@@ -96,9 +95,9 @@ class FusionBench {
 
   const Csr& graph() const { return graph_; }
 
-  std::vector<Contestant> contestants(bool aten) {
+  std::vector<Contestant> contestants() {
     std::vector<Contestant> list;
-    if (aten) list.push_back({"matmul", torch_module().aten_matmul(nodes_, x_.get(), features_)});
+    list.push_back({"matmul", [this] { matmul(); }});
     list.push_back({"spmm", [this] { spmm(graph_, layout_, x_.get(), out_.get()); }});
     list.push_back({"naive", [this] { naive(); }});
     list.push_back({"reordered", [this] { reordered(); }});
@@ -107,8 +106,6 @@ class FusionBench {
                           out_.get());
                     }});
     list.push_back({"row_walk", [this] { spmm(graph_, x_.get(), features_, out_.get()); }});
-    if (aten)
-      list.push_back({"aten_csr", torch_module().aten_csr_matmul(graph_, x_.get(), features_)});
     list.push_back({"copy", [this] { copy(); }});
     return list;
   }
@@ -134,6 +131,12 @@ class FusionBench {
     combine(nodes_, features_, weights_.get(), parts_.get(), features_, 3 * features_, out_.get());
   }
 
+  void matmul() {
+    const GemmTerm<float> term{features_, features_, {x_.get(), features_}, {matrix_.get(), features_},
+                               {out_.get(), features_}};
+    gemm<float>(nodes_, {&term, 1});
+  }
+
   void copy() {
     const auto ranges = split_evenly(nodes_ * features_, int64_t{1} << 16);
     parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
@@ -146,7 +149,7 @@ class FusionBench {
   int64_t nodes_;
   int64_t features_;
   SliceLayout layout_;
-  HugeArray<float> x_, weights_, identity_, ones_, out_, parts_;
+  HugeArray<float> x_, weights_, identity_, ones_, out_, matrix_, parts_;
 };
 
 void print_table(const std::string& topology, const Csr& graph, int64_t features,
@@ -203,7 +206,7 @@ void run_fusion(const FusionOptions& o, const CommonOptions& common) {
         num_threads(), kernels::current_target());
   for (const std::string& topology : o.topologies) {
     FusionBench bench(make_topology(topology, common.seed, o.scale), o.features, common.seed);
-    const std::vector<Contestant> contestants = bench.contestants(o.aten);
+    const std::vector<Contestant> contestants = bench.contestants();
     const std::vector<Timing> timings = measure(contestants, o.reps);
     const auto print = common.json ? print_json : print_table;
     print(topology, bench.graph(), o.features, contestants, timings);
@@ -227,9 +230,7 @@ void add_bench_fusion(CLI::App& bench, const CommonOptions& common) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app->add_option("--scale", o->scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
-  app->add_flag("--aten,!--no-aten", o->aten,
-                "With ATen's matmul and CSR product (loads LibTorch)");
-  app->footer("Example:\n  egc bench fusion --topology arxiv-like,zinc-batch --no-aten");
+  app->footer("Example:\n  egc bench fusion --topology arxiv-like,zinc-batch");
   app->callback([o, &common] { run_fusion(*o, common); });
 }
 

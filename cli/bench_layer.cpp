@@ -1,5 +1,4 @@
-// egc bench layer: time and memory of a layer, ours and composed of ATen calls; of all layers in
-// one table beside the paper's.
+// egc bench layer: time and memory of a layer; of all layers in one table beside the paper's.
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,8 +6,8 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/layer_bench.h"
 #include "cli/paper_tables.h"
-#include "cli/torch_module.h"
 #include "egc/core/layer_options.h"
 #include "egc/core/parallel.h"
 #include "egc/kernels/target.h"
@@ -39,11 +38,11 @@ ModelBenchResult compare(const LayerBenchOptions& o) {
     if (o.model == "all" || o.model == layer.model)
       models.emplace_back(layer.model, o.hidden > 0 ? o.hidden : layer.hidden);
   if (models.empty()) models.emplace_back(o.model, o.hidden > 0 ? o.hidden : 128);
-  return torch_module().bench_models(o, models);
+  return measure_models(o, models);
 }
 
 constexpr const char* kHeadings =
-    "  {:<9} {:<4} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n";
+    "  {:<9} {:>5} {:>9} | {:>8} {:>8} | {:>9} {:>9} | {:>9} {:>9} | {:>8} {:>8} {:>8}\n";
 
 std::string spell(const std::optional<double>& figure, int digits) {
   return figure ? fmt::format("{:.{}f}", *figure, digits) : "-";
@@ -52,22 +51,22 @@ std::string spell(const std::optional<double>& figure, int digits) {
 void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
              num_threads(), kernels::current_target());
-  fmt::print(kHeadings, "", "", "", "", "infer", "train", "infer", "train", "infer", "train",
+  fmt::print(kHeadings, "", "", "", "infer", "train", "infer", "train", "infer", "train",
              "infer", "train", "peak");
-  fmt::print(kHeadings, "layer", "by", "width", "params", "ms", "ms", "peak MB", "peak MB",
+  fmt::print(kHeadings, "layer", "width", "params", "ms", "ms", "peak MB", "peak MB",
              "2x edges", "2x edges", "paper ms", "paper ms", "paper MB");
   for (const ModelBenchRow& row : r.rows) {
     fmt::print(
-        "  {:<9} {:<4} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | "
+        "  {:<9} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | "
         "{:>8} {:>8} {:>8}\n",
-        row.model, row.implementation, row.hidden, row.parameters, row.infer_ms, row.train_ms,
+        row.model, row.hidden, row.parameters, row.infer_ms, row.train_ms,
         row.infer_mb, row.train_mb, row.infer_mb_twice, row.train_mb_twice,
         spell(paper_figure(row.model, "eval_s"), 1), spell(paper_figure(row.model, "train_s"), 1),
         spell(paper_figure(row.model, "train_peak_mb"), 0));
   }
   fmt::print(
       "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between "
-      "the same nodes; aten: composed of ATen calls, messages of all edges in memory.\n"
+      "the same nodes.\n"
       "  The paper's figures are of whole three-layer networks on a GPU.\n\n");
 }
 
@@ -81,7 +80,7 @@ void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r
                                    {"edges", r.edges},
                                    {"features", row.hidden},
                                    {"parameters", row.parameters},
-                                   {"implementation", row.implementation},
+                                   {"implementation", "egc"},
                                    {"mode", mode},
                                    {"ms_median", ms},
                                    {"reps", row.reps},
@@ -125,8 +124,6 @@ void print_layer(const LayerBenchOptions& o, const LayerBenchResult& r) {
   print_ratio("inference / (its GEMM + one SpMM of its bases)", infer,
               gemm->ms_median + spmm->ms_median);
   print_ratio("training step / inference", train, infer->ms_median);
-  print_ratio("ATen / egc, inference", find(r, "aten", "infer"), infer->ms_median);
-  print_ratio("ATen / egc, training step", find(r, "aten", "train"), train->ms_median);
   if (r.output_and_bases_mb > 1) {
     fmt::print("  {:<58} {:>8.2f}\n", "peak extra memory / (output + bases), inference",
                infer->peak_extra_mb / r.output_and_bases_mb);
@@ -183,14 +180,10 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app->add_option("--scale", o->scale, "Shrinks the graph, in (0, 1]")->capture_default_str();
-  const CLI::Option* aten = app->add_flag(
-      "--aten,!--no-aten", o->aten,
-      "With the layer composed of ATen calls, for egc-s, egc-m (default: yes), gat, gatv2, "
-      "mpnn-sum, mpnn-max, pna and all (default: no; all needs 24 GB on arxiv-like)");
   app->footer(
       "Example:\n  egc bench layer --model all\n  egc bench layer --model egc-m --hidden 124 "
       "--aggregators add,std,max --topology zinc-minibatch");
-  app->callback([o, app, aten, &common] {
+  app->callback([o, app, &common] {
     if (o->model != "all")
       for (const auto& [flag, option] : {std::pair{"--heads", "heads"},
                                          {"--bases", "bases"},
@@ -200,14 +193,13 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
         if (app->get_option(flag)->count() > 0) check_takes(o->model, option, flag);
     o->seed = common.seed;
     const bool one_of_egc = o->model == "egc-s" || o->model == "egc-m";
-    if (aten->empty()) o->aten = one_of_egc;
     if (!one_of_egc) {
       const ModelBenchResult all = compare(*o);
       return common.json ? print_comparison_json(*o, all) : print_comparison(*o, all);
     }
     for (const Layer& layer : kLayers)
       if (o->hidden == 0 && o->model == layer.model) o->hidden = layer.hidden;
-    const LayerBenchResult result = torch_module().bench_layer(*o);
+    const LayerBenchResult result = measure_layer(*o);
     common.json ? print_layer_json(*o, result) : print_layer(*o, result);
   });
 }

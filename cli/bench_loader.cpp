@@ -6,7 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/dataset_argument.h"
-#include "cli/torch_module.h"
+#include "cli/loader_bench.h"
 #include "egc/core/parallel.h"
 
 namespace egc::cli {
@@ -36,7 +36,7 @@ void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
   c->callback([o, &common] {
     o->seed = common.seed;
     const data::Dataset d = load_dataset(o->dataset, common);
-    const LoaderBenchResult r = torch_module().bench_loader(d, *o);
+    const LoaderBenchResult r = measure_loader(d, *o);
     if (!common.json)
       fmt::print("{}, {} {}, {} batches of {}; {} threads\n", d.info.name, o->model, o->hidden,
                  r.batches, o->batch, num_threads());

@@ -8,7 +8,7 @@
 #include "cli/dataset_argument.h"
 #include "cli/model_argument.h"
 #include "cli/spell.h"
-#include "cli/torch_module.h"
+#include "egc/app/evaluate.h"
 
 namespace egc::cli {
 
@@ -32,7 +32,7 @@ void add_eval(CLI::App& app, const CommonOptions& common) {
   c->callback([o, &common] {
     const std::vector<std::string> models = find_models(o->model, common);
     const data::Dataset d = load_dataset(o->dataset, options_for_data(o->model, common));
-    const EvalResult r = torch_module().evaluate(models, d, o->part, o->batch);
+    const app::EvalResult r = app::evaluate_model(models, d, o->part, o->batch);
     if (common.json)
       fmt::print("{}\n", nlohmann::ordered_json{{"metric", r.metric},
                                                 {"split", o->part},

@@ -7,12 +7,14 @@
 #include "cli/common.h"
 #include "cli/dataset_argument.h"
 #include "cli/model_argument.h"
-#include "cli/torch_module.h"
+#include "egc/app/convert.h"
 #include "egc/core/error.h"
 #include "egc/core/named_table.h"
 
 namespace egc::cli {
 namespace {
+
+using app::ExportForm;
 
 const NamedTable<ExportForm>& forms() {
   static const NamedTable<ExportForm> table("form", {{"model", ExportForm::kModel},
@@ -25,7 +27,7 @@ const NamedTable<ExportForm>& forms() {
 }  // namespace
 
 void add_import(CLI::App& app, const CommonOptions& common) {
-  struct Options : ImportOptions {
+  struct Options : app::ImportOptions {
     std::string from;
     std::string dataset;
   };
@@ -63,7 +65,7 @@ void add_import(CLI::App& app, const CommonOptions& common) {
     std::optional<data::Dataset> dataset;
     if (!o->dataset.empty()) dataset = load_dataset(o->dataset, common);
     if (!o->self_loops) o->self_loops = o->from_authors ? "symnorm" : "all";
-    const ModelFacts facts = torch_module().import_model(*o, dataset ? &*dataset : nullptr);
+    const app::ModelFacts facts = app::import_model(*o, dataset ? &*dataset : nullptr);
     if (common.json)
       fmt::print("{}\n",
                  nlohmann::ordered_json{
@@ -75,7 +77,7 @@ void add_import(CLI::App& app, const CommonOptions& common) {
 }
 
 void add_export(CLI::App& app, const CommonOptions& common) {
-  struct Options : ExportOptions {
+  struct Options : app::ExportOptions {
     ModelArgument from;
     std::string form_name = "pyg";
     bool onnx = false;
@@ -100,7 +102,7 @@ void add_export(CLI::App& app, const CommonOptions& common) {
     o->form = o->onnx ? ExportForm::kOnnx : forms().at(o->form_name);
     check(!o->half || o->form == ExportForm::kModel, "--half goes with --to model only");
     o->model = find_models(o->from, common).front();
-    torch_module().export_model(*o);
+    app::export_model(*o);
     if (common.json)
       fmt::print(
           "{}\n",

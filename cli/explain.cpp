@@ -10,7 +10,7 @@
 #include "cli/dataset_argument.h"
 #include "cli/model_argument.h"
 #include "cli/model_input.h"
-#include "cli/torch_module.h"
+#include "egc/app/explain.h"
 #include "egc/core/error.h"
 
 namespace egc::cli {
@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct ExplainCommand : ExplainOptions {
+struct ExplainCommand : app::ExplainOptions {
   ModelArgument from;
   ModelInputOptions input;
 };
 
 // A part of a dataset's split needs the dataset whole.
-NextChunk whole_dataset(const data::Dataset& dataset) {
-  auto chunk = std::make_shared<std::optional<PredictChunk>>(PredictChunk());
+app::NextChunk whole_dataset(const data::Dataset& dataset) {
+  auto chunk = std::make_shared<std::optional<app::PredictChunk>>(app::PredictChunk());
   (*chunk)->dataset = dataset;
   return [chunk] { return std::exchange(*chunk, std::nullopt); };
 }
@@ -36,9 +36,9 @@ Json named(const std::vector<std::string>& names, const std::vector<double>& sha
   return out;
 }
 
-void print_shares_json(const ExplainResult& r) {
+void print_shares_json(const app::ExplainResult& r) {
   for (size_t k = 0; k < r.layers.size(); ++k) {
-    const ExplainLayer& layer = r.layers[k];
+    const app::ExplainLayer& layer = r.layers[k];
     fmt::print("{}\n", Json{{"layer", k + 1},
                             {"aggregators", named(r.aggregators, layer.aggregators)},
                             {"bases", layer.bases},
@@ -51,7 +51,7 @@ void print_shares_json(const ExplainResult& r) {
           .dump());
 }
 
-void print_shares(const ExplainResult& r) {
+void print_shares(const app::ExplainResult& r) {
   fmt::print("shares of the output, mean over {} nodes, %\n", r.nodes);
   fmt::print("  layer  {} | bases | heads\n", fmt::join(r.aggregators, ", "));
   const auto percent = [](const std::vector<double>& shares) {
@@ -84,7 +84,7 @@ void add_explain(CLI::App& app, const CommonOptions& common) {
     check_model_input(o->input, "explain");
     o->model = find_models(o->from, common).front();
     check(o->part.empty() || o->input.csv.nodes.empty(), "--part is for datasets");
-    const ExplainResult r = torch_module().explain(*o, [&](const data::DatasetInfo& info) {
+    const app::ExplainResult r = app::explain(*o, [&](const data::DatasetInfo& info) {
       const CommonOptions of_data = options_for_data(o->from, common);
       return o->part.empty() ? open_model_input(o->input, of_data, info)
                              : whole_dataset(load_dataset(o->input.input, of_data));

@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
-#include "cli/torch_module.h"
+#include "egc/app/model_facts.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 
@@ -46,8 +46,8 @@ void add_info(CLI::App& app, const CommonOptions& common) {
     const std::string path = is_config
                                  ? (o->model.empty() ? o->config : o->model)
                                  : find_models(ModelArgument{.name = o->model}, common).front();
-    const ModelFacts facts =
-        is_config ? torch_module().config_facts(path) : torch_module().model_facts(path);
+    const app::ModelFacts facts =
+        is_config ? app::config_facts(path) : app::model_facts(path);
     const auto part = [&](const std::string& text) {
       return text.empty() ? Json(Json::object())
                           : parse_json<Json>(text, path + ": metadata", ErrorKind::kModel);

@@ -1,12 +1,9 @@
 // egc: parses the command line, runs one command, turns errors into one sentence and an exit code.
-// This program does not link LibTorch: commands that need it load it (torch_module.h).
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <new>
 
 #include "cli/common.h"
@@ -33,18 +30,6 @@ std::string default_data_dir() {
   if (const char* dir = std::getenv("EGC_DATA"); dir != nullptr && *dir != 0) return dir;
   const char* home = std::getenv("HOME");
   return std::string(home == nullptr ? "." : home) + "/.cache/egc";
-}
-
-// Threads that wait for each other spin, by libgomp's own measure for longer than a time slice.
-// Where other programs use the cores too, they burn the time that the one they wait for needs:
-// beside two busy processes on two cores a training took 15 s instead of 3. So many spins cost
-// hardly anything on a quiet machine (1.92 s against 1.86; a third of them, 2.02). libgomp reads
-// the number when it is loaded, before main, so the program starts once more.
-void wait_briefly(char** argv) {
-  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  if (setenv("GOMP_SPINCOUNT", "3000", /*replace=*/0) != 0) return;
-  std::error_code ignored;  // without a new start everything works, but for the waits
-  execv(std::filesystem::read_symlink("/proc/self/exe", ignored).c_str(), argv);
 }
 
 int run(int argc, char** argv) {
@@ -97,7 +82,6 @@ int run(int argc, char** argv) {
 
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {
-    wait_briefly(argv);
     common.seed_given = seed->count() > 0;
     send_log_to_stderr(common.quiet);
     set_num_threads(common.threads > 0 ? common.threads : available_cores());
@@ -132,8 +116,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "egc: out of memory\n");
     return static_cast<int>(egc::ErrorKind::kSystem);
   } catch (const std::exception& e) {
-    const std::string_view text = e.what();  // LibTorch's have a backtrace below
-    fmt::print(stderr, "egc: {}\n", text.substr(0, text.find('\n')));
+    fmt::print(stderr, "egc: {}\n", e.what());
     return static_cast<int>(egc::ErrorKind::kSystem);
   }
 }

@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 constexpr int64_t kChunk = 4096;  // graphs read at a time
 
 // The names are the input's own where it has some, else the SMILES. own_names: of lines.
-PredictChunk molecules_chunk(molecules::MoleculeStream::Chunk chunk,
+app::PredictChunk molecules_chunk(molecules::MoleculeStream::Chunk chunk,
                              const molecules::SmilesRows& input, bool own_names) {
-  PredictChunk out;
+  app::PredictChunk out;
   out.dataset = std::move(chunk.dataset);
   out.named = true;
   std::vector<std::string> smiles;
@@ -46,10 +46,10 @@ PredictChunk molecules_chunk(molecules::MoleculeStream::Chunk chunk,
   return out;
 }
 
-NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& info) {
+app::NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& info) {
   const auto stream = build_module().open_molecules(o.input, o.smiles_column, info);
   // Of lines with names behind some SMILES; the first chunk tells.
-  return [o, stream, own_names = std::optional<bool>()]() mutable -> std::optional<PredictChunk> {
+  return [o, stream, own_names = std::optional<bool>()]() mutable -> std::optional<app::PredictChunk> {
     auto chunk = build_module().next_molecules(*stream, kChunk);
     if (!chunk) return std::nullopt;
     if (!own_names)
@@ -65,20 +65,20 @@ NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& info)
   };
 }
 
-NextChunk read_in_slices(const data::Dataset& dataset) {
+app::NextChunk read_in_slices(const data::Dataset& dataset) {
   auto first = std::make_shared<int64_t>(0);
   const bool whole = !dataset.hetero.empty() || dataset.splits_nodes();
-  return [dataset, first, whole]() -> std::optional<PredictChunk> {
+  return [dataset, first, whole]() -> std::optional<app::PredictChunk> {
     if (*first >= dataset.num_graphs()) return std::nullopt;
     const int64_t count = std::min(kChunk, dataset.num_graphs() - *first);
-    PredictChunk chunk;
+    app::PredictChunk chunk;
     chunk.dataset = whole ? dataset : data::slice(dataset, *first, count);
     *first += count;
     return chunk;
   };
 }
 
-NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info) {
+app::NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info) {
   check_data(!info.columns.empty() || info.node_features == data::FeatureKind::kNone,
              "the network was trained on {}, which was not made of tables, so it takes none",
              info.name);
@@ -93,7 +93,7 @@ NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info)
       log_warning("column \"{}\": {} values are missing and {} unknown to the network",
                   built.dataset.info.columns[k].name, built.gaps[k].missing, built.gaps[k].unknown);
   for (const std::string& notice : built.notices) log_warning("{}", notice);
-  PredictChunk made;
+  app::PredictChunk made;
   made.dataset = std::move(built.dataset);
   made.named = true;
   made.names = is_graph_task(info.task) ? std::move(built.graphs) : std::move(built.nodes);
@@ -106,7 +106,7 @@ NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info)
     made.names = std::move(name->values);
     made.extra.erase(name);
   }
-  auto chunk = std::make_shared<std::optional<PredictChunk>>(std::move(made));
+  auto chunk = std::make_shared<std::optional<app::PredictChunk>>(std::move(made));
   return [chunk] { return std::exchange(*chunk, std::nullopt); };
 }
 
@@ -130,7 +130,7 @@ void check_model_input(const ModelInputOptions& o, const char* command) {
         "egc {} takes an input, or --nodes and --edges", command);
 }
 
-NextChunk open_model_input(const ModelInputOptions& o, const CommonOptions& common,
+app::NextChunk open_model_input(const ModelInputOptions& o, const CommonOptions& common,
                            const data::DatasetInfo& info) {
   if (!o.csv.nodes.empty()) return read_tables(o, info);
   std::error_code ignored;

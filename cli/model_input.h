@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/common.h"
-#include "cli/torch_module.h"
+#include "egc/app/input_chunks.h"
 #include "egc/data/build_csv.h"
 
 namespace egc::cli {
@@ -21,7 +21,7 @@ void add_model_input(CLI::App& command, ModelInputOptions& options);
 // Throws kUsage unless there is one input.
 void check_model_input(const ModelInputOptions& options, const char* command);
 
-NextChunk open_model_input(const ModelInputOptions& options, const CommonOptions& common,
+app::NextChunk open_model_input(const ModelInputOptions& options, const CommonOptions& common,
                            const data::DatasetInfo& trained_on);
 
 }  // namespace egc::cli

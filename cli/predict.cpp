@@ -7,12 +7,12 @@
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/model_input.h"
-#include "cli/torch_module.h"
+#include "egc/app/predict.h"
 
 namespace egc::cli {
 namespace {
 
-struct PredictCommand : PredictOptions {
+struct PredictCommand : app::PredictOptions {
   ModelArgument model;
   ModelInputOptions input;
   std::string format_name;
@@ -38,8 +38,8 @@ void add_predict(CLI::App& app, const CommonOptions& common) {
     o->models = find_models(o->model, common);
     const bool json = o->format_name.empty() ? common.json || o->out.ends_with(".jsonl")
                                              : o->format_name == "jsonl";
-    o->format = json ? PredictFormat::kJsonLines : PredictFormat::kCsv;
-    const int64_t rows = torch_module().predict(*o, [&](const data::DatasetInfo& info) {
+    o->format = json ? app::PredictFormat::kJsonLines : app::PredictFormat::kCsv;
+    const int64_t rows = app::predict(*o, [&](const data::DatasetInfo& info) {
       return open_model_input(o->input, options_for_data(o->model, common), info);
     });
     if (o->out.empty()) return;

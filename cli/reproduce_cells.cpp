@@ -9,7 +9,7 @@
 #include "cli/dataset_argument.h"
 #include "cli/shared_files.h"
 #include "cli/train_runs.h"
-#include "cli/version.h"
+#include "egc/app/version.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/json_parse.h"
@@ -148,7 +148,7 @@ class Jobs {
     Json record = {
         {"cell", job.what},
         {"command", command},
-        {"version", version_with_revision()},
+        {"version", app::version_with_revision()},
         {"instruction_set", kernels::current_target()},
         {"threads", threads_},
         {"config",

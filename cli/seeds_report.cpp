@@ -44,13 +44,13 @@ std::vector<double> validation_curve(const fs::path& run, double scale) {
 }  // namespace
 
 void write_seeds_report(const std::string& dir, const std::vector<std::string>& runs,
-                        const std::vector<TrainOutcome>& outcomes) {
-  const TrainOutcome& first = outcomes.front();
+                        const std::vector<app::TrainOutcome>& outcomes) {
+  const app::TrainOutcome& first = outcomes.front();
   std::vector<double> tests;
   std::vector<double> valids;
   std::string rows;
   for (size_t k = 0; k < outcomes.size(); ++k) {
-    const TrainOutcome& r = outcomes[k];
+    const app::TrainOutcome& r = outcomes[k];
     tests.push_back(r.test);
     valids.push_back(r.valid);
     const std::string name = fs::path(runs[k]).filename().string();

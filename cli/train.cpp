@@ -17,6 +17,7 @@
 namespace egc::cli {
 namespace {
 
+using app::TrainOutcome;
 using Json = nlohmann::ordered_json;
 
 void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir,
@@ -60,7 +61,8 @@ void follow(const TrainCommand& o, CommonOptions common, const std::string& dir,
             const volatile std::sig_atomic_t* stop) {
   common.quiet = true;
   common.json = false;
-  for (const TrainOutcome& r : train_in_turn({dir}, o, common, stop))
+  TrainingData data(common);
+  for (const TrainOutcome& r : train_in_turn({dir}, o, common, data, stop))
     if (r.interrupted) throw CLI::RuntimeError(kInterrupted);
 }
 
@@ -71,16 +73,17 @@ void train(const TrainCommand& o, const CommonOptions& common) {
   const std::string dir = !o.resume.empty() ? o.resume
                           : o.out.empty()   ? free_directory(o.flags, o.overwrite)
                                             : o.out;
-  const GroupPlace place = torch_module().train_place();
+  const distributed::GroupAddress place = app::train_place();
   if (place.rank > 0) return follow(o, common, dir, stop);
   check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
         o.seeds);
+  TrainingData data(common);
   std::unique_ptr<Replaced> replaced;  // until the new runs have results
   const std::vector<std::string> runs =
-      o.resume.empty() ? begin_runs(o, common, dir, replaced) : runs_in(dir);
+      o.resume.empty() ? begin_runs(o, common, data, dir, replaced) : runs_in(dir);
   check(place.size == 1 || runs.size() == 1,
         "a group of processes goes on with one run at a time; {} has {}", dir, runs.size());
-  const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, stop)
+  const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, data, stop)
                                                         : train_at_once(runs, o, common, stop);
   for (const TrainOutcome& r : outcomes) {
     if (!r.interrupted) continue;
@@ -102,7 +105,7 @@ void train(const TrainCommand& o, const CommonOptions& common) {
 
 void add_train(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<TrainCommand>();
-  TrainFlags& f = o->flags;
+  app::TrainFlags& f = o->flags;
   CLI::App* c = app.add_subcommand("train", "Trains a network on a dataset");
   c->add_option("dataset", f.dataset, "A known or generated dataset, or a directory");
   c->add_option(

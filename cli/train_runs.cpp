@@ -8,6 +8,7 @@
 
 #include "cli/child_jobs.h"
 #include "cli/stop_signal.h"
+#include "cli/train_display.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
@@ -16,6 +17,7 @@
 namespace egc::cli {
 namespace {
 
+using app::TrainOutcome;
 using Json = nlohmann::ordered_json;
 
 Json to_json(const TrainOutcome& r) {
@@ -68,26 +70,20 @@ void take_line(std::string_view text, const CommonOptions& common, TrainOutcome&
 }  // namespace
 
 std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, const TrainCommand& o,
-                                        const CommonOptions& common,
+                                        const CommonOptions& common, TrainingData& data,
                                         const volatile std::sig_atomic_t* stop) {
-  std::optional<std::pair<std::string, data::Dataset>> loaded;
-  const LoadDataset load = [&](const std::string& name) {
-    if (runs.size() == 1) return load_for_training(name, common);  // nobody else will ask
-    if (!loaded || loaded->first != name) loaded.emplace(name, load_for_training(name, common));
-    return loaded->second;
+  const app::LoadDataset load = [&](const std::string& name) {
+    return runs.size() == 1 ? data.take(name) : data.of(name);
   };
   const bool bar = isatty(STDERR_FILENO) != 0;
-  TrainOptions options;
-  options.output = common.json    ? TrainOutput::kJson
-                   : common.quiet ? TrainOutput::kNothing
-                   : bar          ? TrainOutput::kBar
-                                  : TrainOutput::kLines;
-  options.checkpoint_every = o.checkpoint_every;
-  options.until = o.until;
-  options.stop = stop;
+  const TrainOutput output = common.json    ? TrainOutput::kJson
+                             : common.quiet ? TrainOutput::kNothing
+                             : bar          ? TrainOutput::kBar
+                                            : TrainOutput::kLines;
   std::vector<TrainOutcome> out;
   for (const std::string& run : runs) {
-    out.push_back(torch_module().train_run(run, load, options));
+    TrainDisplay display(output, stop);
+    out.push_back(app::train_run(run, load, {o.checkpoint_every, o.until}, display));
     if (out.back().interrupted) break;
     if (common.json) fmt::print("{}\n", to_json(out.back()).dump());
     std::fflush(stdout);

@@ -5,16 +5,18 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/common.h"
-#include "cli/torch_module.h"
+#include "egc/app/create_runs.h"
+#include "egc/app/train_run.h"
 
 namespace egc::cli {
 
 struct TrainCommand {
-  TrainFlags flags;
+  app::TrainFlags flags;
   std::string out;
   std::string resume;
   int64_t seeds = 1;
@@ -39,13 +41,32 @@ class Replaced {
   std::filesystem::path aside_;
 };
 
+// Reads each dataset once: runs are begun with it and trained on it. Generated sets are the same
+// for every seed of training.
+class TrainingData {
+ public:
+  explicit TrainingData(const CommonOptions& common) : common_(common) {}
+
+  const app::LoadedDataset& of(const std::string& name);
+  // The same without keeping it, when nobody else will ask.
+  app::LoadedDataset take(const std::string& name);
+  // What was read by one name, by another from now on.
+  void rename(const std::string& name);
+
+ private:
+  const CommonOptions& common_;
+  std::string name_;
+  std::optional<app::LoadedDataset> loaded_;
+};
+
 // The directories of new runs, complete but for the training: `dir`, or dir/seed-<n> of each seed.
 std::vector<std::string> begin_runs(const TrainCommand& command, const CommonOptions& common,
-                                    const std::string& dir, std::unique_ptr<Replaced>& replaced);
+                                    TrainingData& data, const std::string& dir,
+                                    std::unique_ptr<Replaced>& replaced);
 
 // One page over the runs of several seeds.
 void write_seeds_report(const std::string& dir, const std::vector<std::string>& runs,
-                        const std::vector<TrainOutcome>& outcomes);
+                        const std::vector<app::TrainOutcome>& outcomes);
 
 // Of one run or of several: the directories with a config.json.
 std::vector<std::string> runs_in(const std::string& dir);
@@ -54,17 +75,15 @@ std::vector<std::string> runs_in(const std::string& dir);
 std::string published_config(const std::string& dataset, const std::string& model);
 
 // Where runs go that nobody named: runs/<dataset>-<model>, or the next free number.
-std::string free_directory(const TrainFlags& flags, bool overwrite);
-
-// Generated sets are the same for every seed of training.
-data::Dataset load_for_training(const std::string& name, const CommonOptions& common);
+std::string free_directory(const app::TrainFlags& flags, bool overwrite);
 
 // One after the other in this process, or several at once in processes of their own. With --json
 // the epochs and the outcome of each run are printed. Ends early where `stop` is set.
-std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs,
-                                        const TrainCommand& command, const CommonOptions& common,
+std::vector<app::TrainOutcome> train_in_turn(const std::vector<std::string>& runs,
+                                             const TrainCommand& command,
+                                             const CommonOptions& common, TrainingData& data,
                                         const volatile std::sig_atomic_t* stop);
-std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs,
+std::vector<app::TrainOutcome> train_at_once(const std::vector<std::string>& runs,
                                         const TrainCommand& command, const CommonOptions& common,
                                         const volatile std::sig_atomic_t* stop);
 

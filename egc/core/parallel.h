@@ -7,10 +7,12 @@
 
 namespace egc {
 
-// Threads that a parallel region will use. With OpenMP (the default build) this is OpenMP's own
-// setting, so OMP_NUM_THREADS and at::set_num_threads() govern egc too. A program with LibTorch
-// calls the latter: LibTorch's first parallel loop sets OpenMP's number to its own.
+// Threads that a call of parallel_tasks() uses, the caller's among them; 1 inside a task. At first
+// what OMP_NUM_THREADS says, as in most numeric programs, or else as many as there are cores.
 int num_threads();
+
+// For all threads of the process, from the next call of parallel_tasks() on. More than there are
+// cores is allowed.
 void set_num_threads(int n);
 
 // Cores that this process may run on (its affinity mask, not the machine's size).
@@ -19,11 +21,15 @@ int available_cores();
 namespace detail {
 using TaskFunction = void (*)(void* context, int64_t task);
 void run_tasks(int64_t count, TaskFunction function, void* context);
+
+// What num_threads() begins with: the first number of a list like "4,2", or `cores`.
+int default_threads(const char* omp_num_threads, int cores);
 }  // namespace detail
 
-// Calls f(task) for every task in [0, count), handed out one at a time in rising order. The first
-// exception is rethrown in the caller. Inside a task, calls run serially and libraries (OpenMP,
-// BLAS) see one thread.
+// Calls f(task) for every task in [0, count), handed out one at a time in rising order, and
+// returns when all are done. An exception ends the handing out; the first is rethrown in the
+// caller. Inside a task, calls run serially; so do those of a second thread while the first one's
+// tasks are running.
 template <class F>
 void parallel_tasks(int64_t count, F&& f) {
   using Callable = std::remove_reference_t<F>;

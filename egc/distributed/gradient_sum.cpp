@@ -1,7 +1,5 @@
 #include "egc/distributed/gradient_sum.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 namespace egc::distributed {
@@ -11,31 +9,30 @@ constexpr int64_t kBucket = 1 << 18;  // values: a megabyte
 
 }  // namespace
 
-GradientSum::GradientSum(std::vector<at::Tensor> parameters, Group& group)
-    : group_(group), parameters_(std::move(parameters)), places_(parameters_.size()) {
-  std::reverse(parameters_.begin(), parameters_.end());
-  for (size_t k = 0; k < parameters_.size();) {
-    Bucket bucket;
-    bucket.first = k;
-    int64_t size = 0;
-    do {
-      places_[k] = {buckets_.size(), size, false};
-      size += parameters_[k].numel();
-      ++k;
-    } while (k < parameters_.size() && size + parameters_[k].numel() <= kBucket);
-    bucket.count = bucket.missing = k - bucket.first;
-    bucket.values = at::zeros({size}, at::kFloat);
-    buckets_.push_back(std::move(bucket));
+GradientSum::GradientSum(const std::vector<int64_t>& sizes, Group& group)
+    : group_(group), places_(sizes.size()) {
+  for (size_t k = sizes.size(); k-- > 0;) {
+    const auto filled = buckets_.empty() ? 0 : std::ssize(buckets_.back().values);
+    if (buckets_.empty() || filled + sizes[k] > kBucket) buckets_.emplace_back();
+    Bucket& bucket = buckets_.back();
+    places_[k] = {buckets_.size() - 1, std::ssize(bucket.values), sizes[k]};
+    bucket.parameters.push_back(k);
+    bucket.values.resize(bucket.values.size() + static_cast<size_t>(sizes[k]));
   }
-  for (size_t k = 0; k < parameters_.size(); ++k)
-    parameters_[k].register_hook([this, k](const at::Tensor& g) { take(k, g); });
 }
 
-void GradientSum::take(size_t k, const at::Tensor& gradient) {
-  Place& place = places_[k];
+void GradientSum::begin() {
+  sent_ = 0;
+  for (Bucket& bucket : buckets_) {
+    std::fill(bucket.values.begin(), bucket.values.end(), 0.0f);
+    bucket.missing = bucket.parameters.size();
+  }
+}
+
+void GradientSum::ready(size_t parameter, std::span<const float> gradient) {
+  const Place& place = places_[parameter];
   Bucket& bucket = buckets_[place.bucket];
-  bucket.values.narrow(0, place.offset, parameters_[k].numel()).copy_(gradient.reshape(-1));
-  place.came = true;
+  std::copy(gradient.begin(), gradient.end(), bucket.values.begin() + place.offset);
   if (--bucket.missing == 0) send_complete();
 }
 
@@ -44,23 +41,18 @@ void GradientSum::send_complete() {
     buckets_[sent_].sum = group_.begin_sum(buckets_[sent_].values);
 }
 
-void GradientSum::finish() {
-  for (Bucket& bucket : buckets_) bucket.missing = 0;  // those that do not come are zeros
+void GradientSum::finish(
+    const std::function<void(size_t parameter, std::span<const float> sum)>& use) {
+  for (Bucket& bucket : buckets_) bucket.missing = 0;
   send_complete();
   for (Bucket& bucket : buckets_) {
     bucket.sum->wait();
     bucket.sum.reset();
-    for (size_t k = bucket.first; k < bucket.first + bucket.count; ++k) {
-      at::Tensor& p = parameters_[k];
-      if (places_[k].came)
-        p.mutable_grad() =
-            bucket.values.narrow(0, places_[k].offset, p.numel()).view(p.sizes()).clone();
-      places_[k].came = false;
-    }
-    bucket.values.zero_();
-    bucket.missing = bucket.count;
+    for (const size_t k : bucket.parameters)
+      use(k, std::span<const float>(bucket.values)
+                 .subspan(static_cast<size_t>(places_[k].offset),
+                          static_cast<size_t>(places_[k].size)));
   }
-  sent_ = 0;
 }
 
 }  // namespace egc::distributed

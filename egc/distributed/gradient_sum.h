@@ -1,9 +1,10 @@
 // The gradients of all ranks, added up in buckets that travel while the backward pass goes on.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "egc/distributed/group.h"
@@ -12,35 +13,34 @@ namespace egc::distributed {
 
 class GradientSum {
  public:
-  // Listens to the parameters, which must be float32, as long as they live.
-  GradientSum(std::vector<at::Tensor> parameters, Group& group);
+  // sizes: of the parameters' gradients, in the network's order; backward goes the other way.
+  GradientSum(const std::vector<int64_t>& sizes, Group& group);
 
-  // After the backward pass: every gradient is now the sum over all ranks. Parameters without a
-  // gradient stay so.
-  void finish();
+  // Before a backward pass.
+  void begin();
+  // The gradient of a parameter is complete. Each at most once; those that never come are zeros.
+  void ready(size_t parameter, std::span<const float> gradient);
+  // After the backward pass: the sums over all ranks.
+  void finish(const std::function<void(size_t parameter, std::span<const float> sum)>& use);
 
  private:
   struct Bucket {
-    at::Tensor values;
-    size_t first = 0;  // of its parameters, the last of the network first
-    size_t count = 0;
+    std::vector<float> values;
+    std::vector<size_t> parameters;
     size_t missing = 0;  // gradients that have not come yet
     std::unique_ptr<Group::Pending> sum;
   };
-  void take(size_t parameter, const at::Tensor& gradient);
-  void send_complete();
-
   struct Place {
     size_t bucket = 0;
     int64_t offset = 0;
-    bool came = false;
+    int64_t size = 0;
   };
+  void send_complete();
 
   Group& group_;
-  std::vector<at::Tensor> parameters_;  // in the order in which backward reaches them
   std::vector<Place> places_;
-  std::vector<Bucket> buckets_;
-  size_t sent_ = 0;  // buckets leave in order, so that ranks agree on it
+  std::vector<Bucket> buckets_;  // in the order in which backward completes them
+  size_t sent_ = 0;              // they leave in order, so that ranks agree on it
 };
 
 }  // namespace egc::distributed

@@ -1,199 +1,222 @@
 #include "egc/distributed/group.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <gloo/allreduce.h>
+#include <gloo/math.h>
 
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 #include "egc/core/error.h"
+#include "egc/distributed/mesh.h"
+#include "egc/distributed/signals_blocked.h"
 #include "egc/distributed/watch.h"
 
 namespace egc::distributed {
 namespace {
 
 constexpr std::chrono::seconds kJoin{60};
-// Longer than anything but a loss, which the watch sees long before.
-constexpr std::chrono::minutes kCollective{30};
 
-// torchrun keeps the store itself, at the same address.
-bool launcher_has_store() {
-  const char* value = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
-  return value != nullptr && std::string_view(value) == "True";
+std::string first_line(const char* text) {
+  const std::string all = text;
+  return all.substr(0, all.find('\n'));
 }
 
-int number_from(const char* name, const char* text, int least, int most) {
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [at, error] = std::from_chars(text, end, value);
-  check(error == std::errc() && at == end && value >= least && value <= most,
-        "{} must be a whole number from {} to {}, got \"{}\"", name, least, most, text);
-  return value;
+// Sums one after the other, in a thread of their own.
+class Sums {
+ public:
+  explicit Sums(std::shared_ptr<Mesh> mesh) : mesh_(std::move(mesh)) {
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Sums() {
+    mesh_->closeConnections();  // a sum that others take no part in any more must not be waited for
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      changed_.notify_one();
+    }
+    thread_.join();
+  }
+
+  std::future<void> begin(std::span<float> values) {
+    std::packaged_task<void()> task([this, values] { sum(values); });
+    std::future<void> out = task.get_future();
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_one();
+    return out;
+  }
+
+ private:
+  void sum(std::span<float> values) {
+    gloo::AllreduceOptions options(mesh_);
+    options.setOutput(values.data(), values.size());
+    options.setReduceFunction(
+        static_cast<void (*)(void*, const void*, const void*, size_t)>(&gloo::sum<float>));
+    options.setTag(tag_++);
+    gloo::allreduce(options);
+  }
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return ended_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+    }
+  }
+
+  std::shared_ptr<Mesh> mesh_;
+  uint32_t tag_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::packaged_task<void()>> tasks_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+std::vector<Mesh::Piece> one_after_the_other(std::span<const int64_t> bytes) {
+  std::vector<Mesh::Piece> out;
+  int64_t offset = 0;
+  for (const int64_t n : bytes) {
+    out.push_back({offset, n});
+    offset += n;
+  }
+  return out;
 }
 
 }  // namespace
 
-std::optional<GroupPlace> place_from_environment() {
-  constexpr const char* kNames[] = {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
-  const char* values[std::size(kNames)];
-  bool any = false;
-  for (size_t k = 0; k < std::size(kNames); ++k) {
-    values[k] = std::getenv(kNames[k]);
-    any = any || values[k] != nullptr;
-  }
-  if (!any) return std::nullopt;
-  for (size_t k = 0; k < std::size(kNames); ++k)
-    check(values[k] != nullptr,
-          "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT make a group of processes; {} is not set",
-          kNames[k]);
-  GroupPlace place;
-  place.size = number_from(kNames[1], values[1], 1, 4096);
-  place.rank = number_from(kNames[0], values[0], 0, place.size - 1);
-  place.address = values[2];
-  place.port = number_from(kNames[3], values[3], 1, 65535);
-  return place;
-}
-
 struct Group::Content {
-  GroupPlace place;
-  c10::intrusive_ptr<c10d::Store> store;
-  // Sums of gradients travel while the backward pass gathers statistics: two groups, so that
-  // neither waits in the other's queue.
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> now;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> meanwhile;
+  GroupAddress place;
+  // Sums of gradients travel while the backward pass gathers statistics: connections of their own,
+  // so that neither waits behind the other's bytes.
+  std::shared_ptr<Mesh> now;
+  std::unique_ptr<Sums> sums;
   std::unique_ptr<Watch> watch;
   int64_t bytes_exchanged = 0;
 
   template <class F>
-  void guarded(F&& f) {
+  auto guarded(F&& f) {
     try {
-      f();
+      return f();
     } catch (const std::exception& e) {
       watch->wait_for_verdict();
-      const std::string_view text = e.what();
       fail(ErrorKind::kSystem, "rank {} of {}: the others cannot be reached: {}", place.rank,
-           place.size, text.substr(0, text.find('\n')));
+           place.size, first_line(e.what()));
     }
+  }
+
+  void exchange(const void* sent, std::span<const Mesh::Piece> to, void* received,
+                std::span<const Mesh::Piece> from) {
+    guarded([&] { now->exchange(sent, to, received, from)->wait(); });
   }
 };
 
-Group::Group(const GroupPlace& place, OnLost on_lost) : content_(std::make_unique<Content>()) {
+namespace {
+
+// Waits as the group does, so that a loss is told of.
+struct Guarded : BatchGroup::Pending {
+  std::function<void()> on_wait;
+  void wait() override { on_wait(); }
+};
+
+}  // namespace
+
+Group::Group(const GroupAddress& place, OnLost on_lost) : content_(std::make_unique<Content>()) {
   Content& c = *content_;
   c.place = place;
-  const auto connect = [&] {
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<uint16_t>(place.port);
-    options.isServer = place.rank == 0 && !launcher_has_store();
-    options.numWorkers = static_cast<size_t>(place.size);
-    options.timeout = kJoin;
-    return c10::make_intrusive<c10d::TCPStore>(place.address, options);
-  };
-  const auto group = [&](const char* name) {
-    auto options = c10d::ProcessGroupGloo::Options::create(kCollective);
-    options->devices.push_back(place.address == "127.0.0.1" || place.address == "localhost"
-                                   ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                   : c10d::ProcessGroupGloo::createDefaultDevice());
-    return c10::make_intrusive<c10d::ProcessGroupGloo>(
-        c10::make_intrusive<c10d::PrefixStore>(name, c.store), place.rank, place.size, options);
-  };
+  const auto deadline = Clock::now() + kJoin;
   try {
-    c.store = connect();
-    c.store->setTimeout(kJoin);
-    c.now = group("now");
-    c.meanwhile = group("meanwhile");
-    // A connection of its own: a store answers one question at a time.
-    c10d::TCPStoreOptions second;
-    second.port = static_cast<uint16_t>(place.port);
-    second.waitWorkers = false;
-    second.timeout = Watch::kSilence;
-    auto store = c10::make_intrusive<c10d::TCPStore>(place.address, second);
-    c.watch = std::make_unique<Watch>(std::move(store), place.rank, place.size, std::move(on_lost));
+    Meeting meeting(place, deadline);
+    const auto device = make_device(meeting.own_address());
+    c.now = std::make_shared<Mesh>(place, device, meeting, deadline);
+    c.sums = std::make_unique<Sums>(std::make_shared<Mesh>(place, device, meeting, deadline));
+    c.watch = std::make_unique<Watch>(meeting.take_lines(), place.rank, place.size,
+                                      std::move(on_lost));
   } catch (const std::exception& e) {
-    const std::string_view text = e.what();
     fail(ErrorKind::kSystem, "rank {} of {} cannot join the group at {}:{}: {}", place.rank,
-         place.size, place.address, place.port, text.substr(0, text.find('\n')));
+         place.size, place.address, place.port, first_line(e.what()));
   }
-  gather(at::zeros({1}));  // all are here
 }
 
-Group::~Group() { content_->watch->stop(); }
-
-void Group::leave() {
-  content_->watch->stop();
-  gather(at::zeros({1}));
+Group::~Group() {
+  content_->watch.reset();  // first: the others take closed connections for a loss
 }
+
+void Group::leave() { content_->watch->leave(); }
 
 int Group::rank() const { return content_->place.rank; }
 int Group::size() const { return content_->place.size; }
 
-std::vector<at::Tensor> Group::gather(const at::Tensor& mine) {
-  std::vector<std::vector<at::Tensor>> all(1);
-  for (int r = 0; r < size(); ++r) all[0].push_back(at::empty_like(mine));
-  std::vector<at::Tensor> input = {mine.contiguous()};
-  content_->guarded([&] { content_->now->allgather(all, input)->wait(); });
-  return all[0];
+std::vector<double> Group::gather(std::span<const double> local) {
+  const auto bytes = static_cast<int64_t>(local.size_bytes());
+  const auto ranks = static_cast<size_t>(size());
+  std::vector<double> out(ranks * local.size());
+  const std::vector<Mesh::Piece> to(ranks, {0, bytes});
+  const std::vector<int64_t> each(ranks, bytes);
+  content_->exchange(local.data(), to, out.data(), one_after_the_other(each));
+  return out;
 }
 
 std::vector<std::string> Group::gather(const std::string& mine) {
-  const auto bytes = static_cast<int64_t>(mine.size());
-  int64_t longest = 0;
-  std::vector<int64_t> sizes;
-  for (const at::Tensor& size : gather(at::full({1}, bytes, at::kLong))) {
-    sizes.push_back(size.item<int64_t>());
-    longest = std::max(longest, sizes.back());
+  const auto length = static_cast<double>(mine.size());
+  std::vector<int64_t> lengths;
+  int64_t total = 0;
+  for (const double n : gather({&length, 1})) {
+    lengths.push_back(static_cast<int64_t>(n));
+    total += lengths.back();
   }
-  at::Tensor padded = at::zeros({std::max<int64_t>(1, longest)}, at::kByte);
-  std::memcpy(padded.data_ptr(), mine.data(), mine.size());
+  const std::vector<Mesh::Piece> to(lengths.size(), {0, static_cast<int64_t>(mine.size())});
+  const std::vector<Mesh::Piece> from = one_after_the_other(lengths);
+  std::string all(static_cast<size_t>(total), '\0');
+  content_->exchange(mine.data(), to, all.data(), from);
   std::vector<std::string> out;
-  for (const at::Tensor& text : gather(padded))
-    out.emplace_back(static_cast<const char*>(text.data_ptr()), sizes[out.size()]);
+  for (const Mesh::Piece& piece : from)
+    out.push_back(all.substr(static_cast<size_t>(piece.offset), static_cast<size_t>(piece.bytes)));
   return out;
 }
 
-std::string Group::from_first(const std::string& text) {
-  return gather(rank() == 0 ? text : std::string())[0];
+void Group::broadcast(std::string& text) { text = gather(rank() == 0 ? text : std::string())[0]; }
+
+void Group::broadcast(std::span<std::byte> bytes) {
+  const auto n = static_cast<int64_t>(bytes.size());
+  std::vector<Mesh::Piece> to(static_cast<size_t>(size())), from(to);
+  if (rank() == 0)
+    for (size_t r = 1; r < to.size(); ++r) to[r].bytes = n;
+  else
+    from[0].bytes = n;
+  content_->exchange(bytes.data(), to, bytes.data(), from);
 }
 
-void Group::from_first(at::Tensor& tensor) {
-  std::vector<at::Tensor> tensors = {tensor};
-  content_->guarded([&] { content_->now->broadcast(tensors)->wait(); });
-}
-
-// Keeps the tensors of a collective until it is done.
-struct Group::Collective : Pending {
-  Content* content = nullptr;
-  std::vector<at::Tensor> tensors;
-  c10::intrusive_ptr<c10d::Work> work;
-  void wait() override {
-    content->guarded([&] { work->wait(); });
-  }
-};
-
-std::unique_ptr<Group::Pending> Group::begin_sum(at::Tensor tensor) {
-  auto out = std::make_unique<Collective>();
-  out->content = content_.get();
-  out->tensors = {std::move(tensor)};
-  content_->guarded([&] { out->work = content_->meanwhile->allreduce(out->tensors); });
+std::unique_ptr<Group::Pending> Group::begin_sum(std::span<float> values) {
+  auto out = std::make_unique<Guarded>();
+  out->on_wait = [c = content_.get(), sum = content_->sums->begin(values).share()] {
+    c->guarded([&] { sum.get(); });
+  };
   return out;
 }
 
-std::unique_ptr<Group::Pending> Group::begin_exchange(const at::Tensor& sent,
-                                                      std::span<const int64_t> num_sent,
-                                                      const at::Tensor& received,
-                                                      std::span<const int64_t> num_received) {
-  auto out = std::make_unique<Collective>();
-  out->content = content_.get();
-  out->tensors = {sent, received};
-  std::vector<int64_t> to(num_sent.begin(), num_sent.end());
-  std::vector<int64_t> from(num_received.begin(), num_received.end());
-  content_->bytes_exchanged += static_cast<int64_t>(sent.nbytes());
-  content_->guarded([&] {
-    out->work = content_->now->alltoall_base(out->tensors[1], out->tensors[0], from, to);
+std::unique_ptr<Group::Pending> Group::begin_exchange(const void* sent,
+                                                      std::span<const int64_t> bytes_sent,
+                                                      void* received,
+                                                      std::span<const int64_t> bytes_received) {
+  for (const int64_t n : bytes_sent) content_->bytes_exchanged += n;
+  content_->bytes_exchanged -= bytes_sent[static_cast<size_t>(rank())];
+  auto out = std::make_unique<Guarded>();
+  std::shared_ptr<Pending> exchange = content_->guarded([&] {
+    return content_->now->exchange(sent, one_after_the_other(bytes_sent), received,
+                                   one_after_the_other(bytes_received));
   });
+  out->on_wait = [c = content_.get(), exchange] { c->guarded([&] { exchange->wait(); }); };
   return out;
 }
 

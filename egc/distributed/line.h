@@ -21,7 +21,7 @@ enum class Kind : uint8_t {
   kLeave,      // this rank has all it needs
   // The last ones on a line: who reads one closes it.
   kAllLeft,
-  kBye,   // this rank ends, and not by accident
+  kBye,   // the number of a rank that ends, and not by accident
   kLost,  // a rank's number
 };
 

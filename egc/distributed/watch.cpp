@@ -1,81 +1,158 @@
 #include "egc/distributed/watch.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "egc/core/error.h"
+#include "egc/distributed/signals_blocked.h"
 
 namespace egc::distributed {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBeat{500};
-constexpr std::chrono::seconds kLinger{2};
-
-std::string key_of(int rank) { return fmt::format("beat/{}", rank); }
-
-std::vector<uint8_t> bytes_of(uint64_t beat) {
-  const std::string text = std::to_string(beat);
-  return {text.begin(), text.end()};
-}
+// Who ends after an error has said why; the others wait, as they may be about to say the same.
+constexpr std::chrono::seconds kOwnEnd{2};
+constexpr std::chrono::seconds kFarewell{2};
 
 }  // namespace
 
-Watch::Watch(c10::intrusive_ptr<c10d::Store> store, int rank, int size, OnLost on_lost)
-    : store_(std::move(store)),
-      rank_(rank),
-      signs_(size, {{}, Clock::now()}),
-      on_lost_(std::move(on_lost)) {
-  store_->set(key_of(rank_), bytes_of(0));
+Watch::Watch(std::vector<Line> lines, int rank, int size, OnLost on_lost)
+    : rank_(rank), size_(size), on_lost_(std::move(on_lost)) {
+  for (size_t k = 0; k < lines.size(); ++k)
+    if (lines[k].is_open())
+      peers_.push_back({static_cast<int>(k), std::move(lines[k]), Clock::now(), false});
+  if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0)
+    fail(ErrorKind::kSystem, "no pipe could be made");
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
 }
 
 Watch::~Watch() {
-  stop();
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+  static_cast<void>(!write(wake_[1], "", 1));
   thread_.join();
+  ::close(wake_[0]);
+  ::close(wake_[1]);
 }
 
-void Watch::stop() {
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  wake_.notify_all();
+void Watch::leave() {
+  leaving_ = true;
+  static_cast<void>(!write(wake_[1], "", 1));
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return all_left_ || told_; });
 }
 
 void Watch::wait_for_verdict() {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, 2 * kSilence, [&] { return told_ || stopped_; });
+  changed_.wait_for(lock, 2 * kSilence, [&] { return told_ || stopped_; });
+}
+
+void Watch::post_to_all(Kind kind, std::string_view text) {
+  for (Peer& peer : peers_) {
+    peer.line.post(kind, text);
+    if (kind != Kind::kBeat) peer.line.flush(Clock::now() + kFarewell);
+  }
+}
+
+void Watch::wait_for_messages() {
+  std::vector<pollfd> polls = {{wake_[0], POLLIN, 0}};
+  for (const Peer& peer : peers_)
+    if (peer.line.is_open()) polls.push_back({peer.line.socket(), POLLIN, 0});
+  poll(polls.data(), polls.size(), static_cast<int>(kBeat.count()));
+  char block[64];
+  while (read(wake_[0], block, sizeof block) > 0) {
+  }
+}
+
+Watch::Loss Watch::take_messages(Peer& peer) {
+  const bool alive = peer.line.pump();
+  while (const auto message = peer.line.take()) {
+    peer.seen = Clock::now();
+    if (message->kind == Kind::kLeave) peer.left = true;
+    if (message->kind == Kind::kLost || message->kind == Kind::kBye)
+      return {std::atoi(message->text.c_str()), message->kind == Kind::kBye};
+    if (message->kind != Kind::kAllLeft) continue;
+    const std::lock_guard lock(mutex_);
+    all_left_ = true;
+    changed_.notify_all();
+    return {};
+  }
+  if (!alive || Clock::now() - peer.seen > kSilence) return {peer.rank};
+  return {};
+}
+
+Watch::Loss Watch::look() {
+  bool all_left = leaving_;
+  for (Peer& peer : peers_) {
+    Loss loss;
+    try {
+      loss = take_messages(peer);
+    } catch (const Error&) {
+      loss = {peer.rank};
+    }
+    if (loss.rank >= 0) return loss;
+    all_left = all_left && peer.left;
+  }
+  if (rank_ == 0 && all_left) {
+    post_to_all(Kind::kAllLeft);
+    const std::lock_guard lock(mutex_);
+    all_left_ = true;
+    changed_.notify_all();
+  }
+  return {};
+}
+
+void Watch::tell(const Loss& loss) {
+  // Rank 0 hears first; the others have nobody else to learn from.
+  if (rank_ == 0)
+    post_to_all(loss.by_itself ? Kind::kBye : Kind::kLost, std::to_string(loss.rank));
+  if (loss.by_itself) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, kOwnEnd, [&] { return stopped_; })) return;
+  }
+  on_lost_(loss.by_itself
+               ? fmt::format("rank {} of {} has ended before the others; this is rank {}",
+                             loss.rank, size_, rank_)
+               : fmt::format("rank {} of {} is lost: it gives no sign of life; this is rank {}",
+                             loss.rank, size_, rank_));
+  const std::lock_guard lock(mutex_);
+  told_ = true;
+  changed_.notify_all();
 }
 
 void Watch::run() {
-  int lost = -1;
-  for (uint64_t beat = 1; lost < 0; ++beat) {
-    std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, kBeat, [&] { return stopped_; })) return;
-    lock.unlock();
-    lost = lost_rank(beat);
+  Clock::time_point beat = Clock::now();
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (all_left_) return;
+      if (stopped_) break;
+    }
+    if (Clock::now() >= beat) {
+      post_to_all(Kind::kBeat);
+      beat = Clock::now() + kBeat;
+    }
+    if (leaving_ && !std::exchange(said_leave_, true) && rank_ != 0) post_to_all(Kind::kLeave);
+    if (const Loss loss = look(); loss.rank >= 0) {
+      tell(loss);
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (all_left_) return;
+    }
+    wait_for_messages();
   }
-  std::unique_lock lock(mutex_);
-  // The store ends with rank 0, and with it what the others could still learn of whom they lost.
-  const auto linger = rank_ == 0 ? kLinger : std::chrono::seconds(0);
-  if (wake_.wait_for(lock, linger, [&] { return stopped_; })) return;
-  lock.unlock();
-  on_lost_(fmt::format("rank {} of {} is lost: it gives no sign of life; this is rank {}", lost,
-                       signs_.size(), rank_));
-  lock.lock();
-  told_ = true;
-  wake_.notify_all();
-}
-
-int Watch::lost_rank(uint64_t beat) try {
-  store_->set(key_of(rank_), bytes_of(beat));
-  for (int r = 0; r < static_cast<int>(signs_.size()); ++r) {
-    if (r == rank_) continue;
-    Sign& sign = signs_[r];
-    if (auto now = store_->get(key_of(r)); now != sign.value)
-      sign = {std::move(now), Clock::now()};
-    else if (Clock::now() - sign.seen > kSilence)
-      return r;
-  }
-  return -1;
-} catch (const std::exception&) {
-  return 0;  // whose store it is
+  post_to_all(Kind::kBye, std::to_string(rank_));
 }
 
 }  // namespace egc::distributed

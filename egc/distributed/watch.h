@@ -1,15 +1,18 @@
-// Which ranks are still there. Every rank leaves a sign of life in the store that rank 0 keeps, and
-// looks for the others'. One that is silent for kSilence is lost, whether it died, hangs or cannot
-// be reached.
+// Which ranks are still there. Every rank gives signs of life to rank 0 and gets them from it; rank
+// 0 tells the others of whom it misses. One that is silent for kSilence is lost, whether it hangs
+// or cannot be reached; of one that has died the system tells at once.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "egc/distributed/line.h"
 
 namespace egc::distributed {
 
@@ -18,33 +21,49 @@ class Watch {
   static constexpr std::chrono::seconds kSilence{10};
   using OnLost = std::function<void(const std::string& sentence)>;
 
-  // The store must be used by nobody else: it answers one question at a time.
-  Watch(c10::intrusive_ptr<c10d::Store> store, int rank, int size, OnLost on_lost);
+  // lines: Meeting::take_lines(). on_lost is called once, from a thread of the watch's own.
+  Watch(std::vector<Line> lines, int rank, int size, OnLost on_lost);
+  // Others are told that this rank ends, which they must not take for a loss of theirs.
   ~Watch();
 
-  // Says nothing any more: ranks leave.
-  void stop();
+  // When all is done: waits until every rank has called this. Losses on the way are told.
+  void leave();
 
   // Until a loss was told of, or long enough to know that there was none.
   void wait_for_verdict();
 
  private:
-  void run();
-  int lost_rank(uint64_t beat);  // -1: none
-
-  struct Sign {
-    std::vector<uint8_t> value;
-    std::chrono::steady_clock::time_point seen;
+  struct Peer {
+    int rank = 0;
+    Line line;
+    Clock::time_point seen;
+    bool left = false;
+  };
+  struct Loss {
+    int rank = -1;  // none
+    bool by_itself = false;
   };
 
-  c10::intrusive_ptr<c10d::Store> store_;
+  void run();
+  Loss look();  // at what has come
+  Loss take_messages(Peer& peer);
+  void wait_for_messages();
+  void post_to_all(Kind kind, std::string_view text = {});
+  void tell(const Loss& loss);
+
   int rank_;
-  std::vector<Sign> signs_;
+  int size_;
+  std::vector<Peer> peers_;  // the watch's thread's alone
   OnLost on_lost_;
+  std::atomic<bool> leaving_ = false;
+  bool said_leave_ = false;
+
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable changed_;
   bool stopped_ = false;
   bool told_ = false;
+  bool all_left_ = false;
+  int wake_[2] = {-1, -1};  // a pipe that ends the thread's waiting
   std::thread thread_;
 };
 

@@ -1,7 +1,5 @@
 #include "egc/exchange/authors_state.h"
 
-#include <ATen/ATen.h>
-
 #include "egc/core/error.h"
 #include "egc/exchange/foreign_state.h"
 
@@ -10,10 +8,9 @@ namespace {
 
 using models::Encoder;
 using models::ModelConfig;
-using nn::State;
 
 // One category after the other.
-State encoder_tables(const ModelConfig& c, const at::Tensor& weight) {
+State encoder_tables(const ModelConfig& c, const NdArray& weight) {
   if (c.encoder == Encoder::kEmbedding && c.categories.size() == 1)
     return {{"embedding.weight", weight}};
   constexpr const char* kAst[] = {"type_encoder", "attribute_encoder", "depth_encoder"};
@@ -25,7 +22,7 @@ State encoder_tables(const ModelConfig& c, const at::Tensor& weight) {
   for (size_t k = 0; k < c.categories.size(); ++k) {
     const std::string name =
         c.encoder == Encoder::kAst ? kAst[k] : fmt::format("atom_embedding_list.{}", k);
-    out["embedding." + name + ".weight"] = weight.narrow(0, first, c.categories[k]);
+    out["embedding." + name + ".weight"] = weight.rows(first, c.categories[k]);
     first += c.categories[k];
   }
   return out;
@@ -55,33 +52,33 @@ State authors_state(const ModelConfig& c, const State& own) {
   check(c.encoder != Encoder::kNone, "the authors' networks begin with an encoder, this one not");
   State out;
   std::map<std::string, State> convs;  // by number
-  for (const auto& [name, tensor] : own) {
+  for (const auto& [name, array] : own) {
     constexpr std::string_view kBlocks = "body.blocks.";
     if (name == "encoder.weight") {
-      out.merge(encoder_tables(c, tensor));
+      out.merge(encoder_tables(c, array));
     } else if (name.starts_with("encoder.lin.")) {
-      out[(nodes ? "embed.0." : "embedding.") + name.substr(12)] = tensor;
+      out[(nodes ? "embed.0." : "embedding.") + name.substr(12)] = array;
     } else if (name.starts_with(kBlocks)) {
       const size_t dot = name.find('.', kBlocks.size());
       const std::string number = name.substr(kBlocks.size(), dot - kBlocks.size());
       const std::string rest = name.substr(dot + 1);
       if (rest.starts_with("conv."))
-        convs[number][rest.substr(5)] = tensor;
+        convs[number][rest.substr(5)] = array;
       else if (nodes)
-        out["bns." + number + "." + rest.substr(5)] = tensor;
+        out["bns." + number + "." + rest.substr(5)] = array;
       else
         out[fmt::format("graph_layers.{}.{}.{}", number, c.dropout_at.conv_input ? 2 : 1,
-                        rest.substr(5))] = tensor;
+                        rest.substr(5))] = array;
     } else {
-      out[head_name(name)] = tensor;
+      out[head_name(name)] = array;
     }
   }
   const nn::ForeignShape shape = weighting_of(c);
   for (const auto& [number, state] : convs)
-    for (const auto& [name, tensor] : nn::authors_conv_state(c.model, shape, state))
+    for (const auto& [name, array] : nn::authors_conv_state(c.model, shape, state))
       out[nodes ? fmt::format("convs.{}.{}", number, name)
                 : fmt::format("graph_layers.{}.{}.{}", number, c.dropout_at.conv_input ? 1 : 0,
-                              name)] = tensor;
+                              name)] = array;
   return out;
 }
 

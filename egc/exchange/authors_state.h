@@ -2,11 +2,11 @@
 #pragma once
 
 #include "egc/models/model_config.h"
-#include "egc/nn/state.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 
 // Throws kUsage for networks that the release does not have.
-nn::State authors_state(const models::ModelConfig& config, const nn::State& own);
+State authors_state(const models::ModelConfig& config, const State& own);
 
 }  // namespace egc::exchange

@@ -1,7 +1,5 @@
 #include "egc/exchange/checkpoint.h"
 
-#include <ATen/ATen.h>
-
 #include "egc/core/error.h"
 #include "egc/data/torch_file.h"
 
@@ -53,7 +51,7 @@ Checkpoint read_torch(const std::filesystem::path& path) {
     if (!key.is(Kind::kText) || tensor == nullptr)
       fail(ErrorKind::kModel, "{}: expected names with tensors, \"{}\" has none", where,
            key.is(Kind::kText) ? key.text : "a key that is no text");
-    out.state[std::string(key.text)] = nn::to_tensor(file.tensor(*tensor));
+    out.state[std::string(key.text)] = NdArray(file.tensor(*tensor));
   }
   const PyValue* settings = file.root().find("hparams");
   out.lr = number(settings, "lr");
@@ -69,7 +67,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   Checkpoint out;
   if (path.extension() == ".safetensors") {
     const SafetensorsFile file(path);
-    for (const auto& [name, view] : file.tensors()) out.state[name] = nn::to_tensor(view);
+    for (const auto& [name, view] : file.tensors()) out.state[name] = NdArray(view);
   } else {
     out = read_torch(path);
   }

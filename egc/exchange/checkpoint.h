@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <optional>
 
-#include "egc/nn/state.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 
 struct Checkpoint {
-  nn::State state;
+  State state;
   std::optional<double> lr, wd;  // from the authors' "hparams"
   std::optional<int64_t> batch;
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "egc/models/model_config.h"
-#include "egc/nn/state.h"
+#include "egc/nn/foreign_names.h"
 
 namespace egc::exchange {
 
@@ -12,9 +12,9 @@ nn::ForeignShape weighting_of(const models::ModelConfig& config);
 
 // A state as its network alone would have it: without what wrappers of networks and of batch norms
 // put before the names.
-nn::State without_wrappers(nn::State state);
+State without_wrappers(State state);
 
-// Under our names and in our orders, ready for nn::load_state.
-nn::State network_state(const models::ModelConfig& config, const nn::State& foreign);
+// Under our names and in our orders, ready for Module::load_state.
+State network_state(const models::ModelConfig& config, const State& foreign);
 
 }  // namespace egc::exchange

@@ -1,7 +1,5 @@
 #include "egc/exchange/infer_config.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -13,7 +11,6 @@ namespace {
 
 using models::Encoder;
 using models::ModelConfig;
-using nn::State;
 
 template <class... Args>
 [[noreturn]] void unclear(fmt::format_string<Args...> format, Args&&... args) {
@@ -57,7 +54,7 @@ class Inference {
       return item.first.ends_with(".running_mean") && !item.first.starts_with("mlp.");
     });
   }
-  const at::Tensor& matrix(std::string_view suffix) const {
+  const NdArray& matrix(std::string_view suffix) const {
     const auto it = find_suffix(suffix);
     if (it == state_.end() || it->second.dim() != 2 || it->second.numel() == 0)
       unclear("the state has no matrix whose name ends in \"{}\"", suffix);
@@ -66,7 +63,7 @@ class Inference {
 
   void find_layers() {
     std::set<int64_t> layers;
-    for (const auto& [name, tensor] : state_)
+    for (const auto& [name, array] : state_)
       for (const char* prefix : {"graph_layers.", "convs."})
         if (const auto k = number_after(name, prefix)) layers.insert(*k);
     // In graph_layers.<k>.<stage> a dropout, which has no state, may stand before the layer.
@@ -89,11 +86,11 @@ class Inference {
 
   void find_encoder() {
     std::map<int64_t, int64_t> tables;
-    for (const auto& [name, tensor] : state_)
+    for (const auto& [name, array] : state_)
       if (const size_t at = name.find("atom_embedding_list."); at != std::string::npos)
         if (const auto k = number_after(name.substr(at), "atom_embedding_list.");
-            k && tensor.dim() == 2)
-          tables[*k] = tensor.size(0);
+            k && array.dim() == 2)
+          tables[*k] = array.size(0);
     if (!tables.empty()) {
       config_.encoder = Encoder::kAtom;
       for (const auto& [k, rows] : tables) config_.categories.push_back(rows);
@@ -126,12 +123,12 @@ class Inference {
   void find_head() {
     std::set<int64_t> linears;  // of mlp
     std::set<int64_t> positions;
-    for (const auto& [name, tensor] : state_) {
-      if (const auto k = number_after(name, "mlp."); k && tensor.dim() == 2) linears.insert(*k);
+    for (const auto& [name, array] : state_) {
+      if (const auto k = number_after(name, "mlp."); k && array.dim() == 2) linears.insert(*k);
       for (const char* prefix : {"token_predictors.", "graph_pred_linear_list."})
         if (const auto k = number_after(name, prefix)) {
           positions.insert(*k);
-          if (tensor.dim() == 2) config_.outputs = tensor.size(0);
+          if (array.dim() == 2) config_.outputs = array.size(0);
         }
     }
     if (!positions.empty()) {
@@ -190,8 +187,8 @@ class Inference {
   // Attention vectors are [1, H, L]; those of the last layer have one head.
   int64_t matrix_heads(std::string_view suffix) const {
     int64_t most = 1;
-    for (const auto& [name, tensor] : state_)
-      if (name.ends_with(suffix) && tensor.dim() == 3) most = std::max(most, tensor.size(1));
+    for (const auto& [name, array] : state_)
+      if (name.ends_with(suffix) && array.dim() == 3) most = std::max(most, array.size(1));
     return most;
   }
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "egc/models/model_config.h"
-#include "egc/nn/state.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 
@@ -19,8 +19,8 @@ struct ConfigHints {
 };
 
 // Whether EGC's weights have the authors' names.
-bool has_authors_weights(const nn::State& state);
+bool has_authors_weights(const State& state);
 
-models::ModelConfig infer_config(const nn::State& foreign, const ConfigHints& hints);
+models::ModelConfig infer_config(const State& foreign, const ConfigHints& hints);
 
 }  // namespace egc::exchange

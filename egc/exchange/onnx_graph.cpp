@@ -1,6 +1,5 @@
 #include "egc/exchange/onnx_graph.h"
 
-#include <ATen/ATen.h>
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
@@ -16,6 +15,10 @@ constexpr int64_t kFileVersion = 8;
 
 int32_t data_type(OnnxType type) {
   return type == OnnxType::kFloat ? onnx::TensorProto::FLOAT : onnx::TensorProto::INT64;
+}
+
+bool is_floating(DType type) {
+  return type == DType::kF64 || type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
 }
 
 void describe(onnx::ValueInfoProto& info, const std::string& name, OnnxType type,
@@ -82,25 +85,26 @@ void OnnxGraph::output(const Value& value, const std::string& name, OnnxType typ
   describe(*content_->graph().add_output(), name, type, shape);
 }
 
-OnnxGraph::Value OnnxGraph::constant(const at::Tensor& tensor) {
-  const bool whole = !at::isFloatingType(tensor.scalar_type());
-  const at::Tensor t = tensor.detach().cpu().to(whole ? at::kLong : at::kFloat).contiguous();
+OnnxGraph::Value OnnxGraph::constant(const NdArray& array) {
+  const bool whole = !is_floating(array.dtype());
+  const NdArray values = array.to(whole ? DType::kI64 : DType::kF32);
+  const TensorView view = values.view();
   auto* out = content_->graph().add_initializer();
   out->set_name(content_->new_name("constant"));
   out->set_data_type(data_type(whole ? OnnxType::kInt64 : OnnxType::kFloat));
-  for (const int64_t size : t.sizes()) out->add_dims(size);
-  out->set_raw_data(t.data_ptr(), t.nbytes());
+  for (const int64_t size : view.shape) out->add_dims(size);
+  out->set_raw_data(view.data.data(), view.data.size());
   return out->name();
 }
 
 OnnxGraph::Value OnnxGraph::constant(int64_t number) {
-  return constant(at::scalar_tensor(number, at::kLong));
+  return constant(NdArray({}, std::span<const int64_t>(&number, 1)));
 }
 OnnxGraph::Value OnnxGraph::constant(const std::vector<int64_t>& numbers) {
-  return constant(at::tensor(numbers, at::kLong));
+  return constant(NdArray({std::ssize(numbers)}, std::span<const int64_t>(numbers)));
 }
 OnnxGraph::Value OnnxGraph::constant(double number) {
-  return constant(at::scalar_tensor(number, at::kFloat));
+  return constant(NdArray({}, std::span<const double>(&number, 1)));
 }
 
 OnnxGraph::Value OnnxGraph::node(const std::string& op, const std::vector<Value>& inputs,

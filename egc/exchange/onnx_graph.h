@@ -1,8 +1,6 @@
 // An ONNX model that is built node by node. Values are known by their names.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -10,6 +8,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 
@@ -35,8 +35,8 @@ class OnnxGraph {
   void output(const Value& value, const std::string& name, OnnxType type,
               const std::vector<Dimension>& shape);
 
-  // Tensors become float32 or int64.
-  Value constant(const at::Tensor& tensor);
+  // Arrays become float32 or int64.
+  Value constant(const NdArray& array);
   Value constant(int64_t number);                       // shape []
   Value constant(const std::vector<int64_t>& numbers);  // shape [n]
   Value constant(double number);                        // shape [], float32

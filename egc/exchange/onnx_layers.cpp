@@ -1,7 +1,5 @@
 #include "egc/exchange/onnx_layers.h"
 
-#include <ATen/ATen.h>
-
 #include <cmath>
 #include <limits>
 
@@ -129,7 +127,8 @@ Value OnnxEdges::neighbours() {
 Value OnnxEdges::extreme(Aggregator aggregator, const Value& x, int64_t columns) {
   const bool max = aggregator == Aggregator::kMax;
   const double end = std::numeric_limits<float>::infinity() * (max ? -1.0 : 1.0);
-  const Value padding = graph_.constant(at::full({1, columns}, end, at::TensorOptions(at::kFloat)));
+  const Value padding =
+      graph_.constant(NdArray({1, columns}, Tensor::full(1, columns, DType::kF32, end)));
   const Value padded = graph_.node("Concat", {x, padding}, {{"axis", int64_t{0}}});
   const Value all = graph_.node("Gather", {padded, neighbours()}, {{"axis", int64_t{0}}});
   const Value best = graph_.node(max ? "ReduceMax" : "ReduceMin", {all},
@@ -184,10 +183,9 @@ OnnxEdges& OnnxTopology::edges(bool with_loops) {
   return *looped_;
 }
 
-Value onnx_linear(OnnxGraph& graph, const Value& x, const at::Tensor& weight,
-                  const at::Tensor& bias) {
+Value onnx_linear(OnnxGraph& graph, const Value& x, const NdArray& weight, const NdArray* bias) {
   std::vector<Value> inputs = {x, graph.constant(weight)};
-  if (bias.defined()) inputs.push_back(graph.constant(bias));
+  if (bias != nullptr) inputs.push_back(graph.constant(*bias));
   return graph.node("Gemm", inputs, {{"transB", int64_t{1}}});
 }
 
@@ -197,19 +195,19 @@ struct LayerInput {
   OnnxGraph& graph;
   OnnxTopology& topology;
   const nn::ConvSpec& spec;
-  const nn::State& state;
+  const State& state;
   const Value& x;
 };
 
-Value activated(OnnxGraph& g, nn::WeightActivation activation, const Value& w) {
+Value activated(OnnxGraph& g, WeightActivation activation, const Value& w) {
   switch (activation) {
-    case nn::WeightActivation::kIdentity:
+    case WeightActivation::kIdentity:
       return w;
-    case nn::WeightActivation::kSoftmax:
+    case WeightActivation::kSoftmax:
       return g.node("Softmax", {w}, {{"axis", int64_t{-1}}});
-    case nn::WeightActivation::kSigmoid:
+    case WeightActivation::kSigmoid:
       return g.node("Sigmoid", {w});
-    case nn::WeightActivation::kHardtanh:
+    case WeightActivation::kHardtanh:
       return g.node("Clip", {w, g.constant(-1.0), g.constant(1.0)});
   }
   return w;
@@ -223,7 +221,7 @@ Value egc_layer(const LayerInput& in, const char* name) {
   const Value bases = onnx_linear(g, in.x, in.state.at("bases_lin.weight"));
   const Value weights =
       g.node("Reshape",
-             {onnx_linear(g, in.x, in.state.at("comb_lin.weight"), in.state.at("comb_lin.bias")),
+             {onnx_linear(g, in.x, in.state.at("comb_lin.weight"), &in.state.at("comb_lin.bias")),
               g.constant(std::vector<int64_t>{-1, o.heads, o.aggregators.size() * o.bases})});
   std::vector<Value> parts;
   for (const Aggregator a : o.aggregators) {
@@ -252,9 +250,11 @@ Value gin(const LayerInput& in) {
   OnnxGraph& g = in.graph;
   const Value near =
       in.topology.edges(false).aggregate(Aggregator::kAdd, in.x, in.spec.in_channels);
-  const Value own = g.node("Mul", {in.x, g.constant(in.state.at("eps") + 1)});
+  const Value own = g.node(
+      "Mul", {in.x, g.constant(NdArray(
+                        {1}, Tensor::full(1, 1, DType::kF64, in.state.at("eps").item() + 1)))});
   return onnx_linear(g, g.node("Add", {near, own}), in.state.at("nn.weight"),
-                     in.state.at("nn.bias"));
+                     &in.state.at("nn.bias"));
 }
 
 Value sage(const LayerInput& in) {
@@ -262,12 +262,12 @@ Value sage(const LayerInput& in) {
   const Aggregator a = in.spec.aggregators.value_or(AggregatorSet{Aggregator::kMean})[0];
   const Value near = in.topology.edges(false).aggregate(a, in.x, in.spec.in_channels);
   return g.node("Add",
-                {onnx_linear(g, near, in.state.at("lin_l.weight"), in.state.at("lin_l.bias")),
+                {onnx_linear(g, near, in.state.at("lin_l.weight"), &in.state.at("lin_l.bias")),
                  onnx_linear(g, in.x, in.state.at("lin_r.weight"))});
 }
 
 Value mlp(const LayerInput& in) {
-  return onnx_linear(in.graph, in.x, in.state.at("lin.weight"), in.state.at("lin.bias"));
+  return onnx_linear(in.graph, in.x, in.state.at("lin.weight"), &in.state.at("lin.bias"));
 }
 
 using Layer = Value (*)(const LayerInput&);
@@ -285,7 +285,7 @@ const NamedTable<Layer>& layers() {
 }  // namespace
 
 Value onnx_conv(OnnxGraph& graph, OnnxTopology& topology, const std::string& layer,
-                const nn::ConvSpec& spec, const nn::State& state, const Value& x) {
+                const nn::ConvSpec& spec, const State& state, const Value& x) {
   return layers().at(layer)({graph, topology, spec, state, x});
 }
 

@@ -9,7 +9,7 @@
 #include "egc/exchange/onnx_graph.h"
 #include "egc/kernels/aggregator.h"
 #include "egc/nn/conv_table.h"
-#include "egc/nn/state.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 
@@ -52,12 +52,11 @@ class OnnxTopology {
 };
 
 // x times a weight [out, in] transposed, plus a bias [out] where it is given.
-OnnxGraph::Value onnx_linear(OnnxGraph& graph, const OnnxGraph::Value& x, const at::Tensor& weight,
-                             const at::Tensor& bias = {});
+OnnxGraph::Value onnx_linear(OnnxGraph& graph, const OnnxGraph::Value& x, const NdArray& weight,
+                             const NdArray* bias = nullptr);
 
 // A layer by its name in nn/conv_table.h. Throws kUsage, with the known ones, for others.
 OnnxGraph::Value onnx_conv(OnnxGraph& graph, OnnxTopology& topology, const std::string& layer,
-                           const nn::ConvSpec& spec, const nn::State& state,
-                           const OnnxGraph::Value& x);
+                           const nn::ConvSpec& spec, const State& state, const OnnxGraph::Value& x);
 
 }  // namespace egc::exchange

@@ -1,12 +1,13 @@
 #include "egc/exchange/onnx_network.h"
 
-#include <ATen/ATen.h>
+#include <cmath>
+#include <limits>
 
 #include "egc/core/error.h"
 #include "egc/exchange/onnx_layers.h"
 #include "egc/models/body.h"
-#include "egc/nn/state.h"
 #include "egc/ops/norm_act.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 namespace {
@@ -18,7 +19,7 @@ using Value = OnnxGraph::Value;
 class NetworkWriter {
  public:
   explicit NetworkWriter(const models::Network& network)
-      : c_(network.config()), state_(nn::state_of(network)) {
+      : c_(network.config()), state_(network.state()) {
     check(c_.task != Task::kNodeClassificationHetero && c_.model != "ga-mlp",
           "ONNX: networks with {} layers on {} have no form here", c_.model,
           tasks().name_of(c_.task));
@@ -45,13 +46,13 @@ class NetworkWriter {
   }
 
  private:
-  const at::Tensor& tensor(const std::string& name) const { return state_.at(name); }
+  const NdArray& array(const std::string& name) const { return state_.at(name); }
 
   // The tensors below a prefix, without it.
-  nn::State below(const std::string& prefix) const {
-    nn::State out;
-    for (const auto& [name, tensor] : state_)
-      if (name.starts_with(prefix)) out[name.substr(prefix.size())] = tensor;
+  State below(const std::string& prefix) const {
+    State out;
+    for (const auto& [name, array] : state_)
+      if (name.starts_with(prefix)) out[name.substr(prefix.size())] = array;
     return out;
   }
 
@@ -63,7 +64,7 @@ class NetworkWriter {
   Value encode(const Value& x) {
     if (c_.encoder == Encoder::kNone) return x;
     if (c_.encoder == Encoder::kLinear)
-      return onnx_linear(g_, x, tensor("encoder.lin.weight"), tensor("encoder.lin.bias"));
+      return onnx_linear(g_, x, array("encoder.lin.weight"), &array("encoder.lin.bias"));
     // The tables lie one under the other.
     std::vector<int64_t> first;
     std::vector<int64_t> most;
@@ -80,20 +81,30 @@ class NetworkWriter {
     }
     const Value row = g_.node("Add", {category, g_.constant(first)});
     const Value embedded =
-        g_.node("Gather", {g_.constant(tensor("encoder.weight")), row}, {{"axis", int64_t{0}}});
+        g_.node("Gather", {g_.constant(array("encoder.weight")), row}, {{"axis", int64_t{0}}});
     return g_.node("ReduceSum", {embedded, g_.constant(std::vector<int64_t>{1})},
                    {{"keepdims", int64_t{0}}});
   }
 
   // Batch norm of the running statistics, as one factor and one summand, then ReLU.
   Value norm_relu(const std::string& prefix, const Value& x) {
-    const at::Tensor scale =
-        tensor(prefix + "weight").to(at::kDouble) /
-        (tensor(prefix + "running_var").to(at::kDouble) + ops::BatchNormTensors{}.eps).sqrt();
-    const at::Tensor shift =
-        tensor(prefix + "bias") - tensor(prefix + "running_mean").to(at::kDouble) * scale;
-    const Value scaled = g_.node("Mul", {x, g_.constant(scale)});
-    return g_.node("Relu", {g_.node("Add", {scaled, g_.constant(shift)})});
+    const auto values = [&](const char* name) {
+      const NdArray wide = array(prefix + name).to(DType::kF64);
+      return std::vector<double>(wide.values<double>().begin(), wide.values<double>().end());
+    };
+    std::vector<double> scale = values("weight");
+    std::vector<double> shift = values("bias");
+    const std::vector<double> mean = values("running_mean");
+    const std::vector<double> variance = values("running_var");
+    for (size_t c = 0; c < scale.size(); ++c) {
+      scale[c] /= std::sqrt(variance[c] + ops::BatchNormTensors{}.eps);
+      shift[c] -= mean[c] * scale[c];
+    }
+    const auto constant = [&](const std::vector<double>& v) {
+      return g_.constant(NdArray({std::ssize(v)}, std::span<const double>(v)));
+    };
+    const Value scaled = g_.node("Mul", {x, constant(scale)});
+    return g_.node("Relu", {g_.node("Add", {scaled, constant(shift)})});
   }
 
   Value block(OnnxTopology& topology, int64_t k, const Value& x) {
@@ -122,7 +133,7 @@ class NetworkWriter {
       std::vector<Value> positions;
       for (int64_t k = 0; k < c_.sequence_length; ++k) {
         const std::string prefix = fmt::format("head.positions.{}.", k);
-        const Value scores = onnx_linear(g_, x, tensor(prefix + "weight"), tensor(prefix + "bias"));
+        const Value scores = onnx_linear(g_, x, array(prefix + "weight"), &array(prefix + "bias"));
         positions.push_back(g_.node("Unsqueeze", {scores, g_.constant(std::vector<int64_t>{1})}));
       }
       return g_.node("Concat", positions, {{"axis", int64_t{1}}});
@@ -133,20 +144,20 @@ class NetworkWriter {
               ? g_.node("Slice", {x, g_.constant(std::vector<int64_t>{0}),
                                   g_.constant(std::vector<int64_t>{c_.outputs}),
                                   g_.constant(std::vector<int64_t>{1})})
-              : onnx_linear(g_, x, tensor("head.lin.weight"), tensor("head.lin.bias"));
+              : onnx_linear(g_, x, array("head.lin.weight"), &array("head.lin.bias"));
       return g_.node("LogSoftmax", {scores}, {{"axis", int64_t{1}}});
     }
     for (int64_t k = 0; state_.contains(fmt::format("head.mlp.linears.{}.weight", k)); ++k) {
       const std::string linear = fmt::format("head.mlp.linears.{}.", k);
       const std::string norm = fmt::format("head.mlp.norms.{}.", k);
-      x = onnx_linear(g_, x, tensor(linear + "weight"), tensor(linear + "bias"));
+      x = onnx_linear(g_, x, array(linear + "weight"), &array(linear + "bias"));
       if (state_.contains(norm + "weight")) x = norm_relu(norm, x);
     }
     return x;
   }
 
   const ModelConfig& c_;
-  nn::State state_;
+  State state_;
   OnnxGraph g_;
 };
 

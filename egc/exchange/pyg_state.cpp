@@ -1,7 +1,5 @@
 #include "egc/exchange/pyg_state.h"
 
-#include <ATen/ATen.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using models::ModelConfig;
-using nn::State;
 
 bool is_hetero(const ModelConfig& c) { return c.task == Task::kNodeClassificationHetero; }
 
@@ -34,14 +31,18 @@ Json pyg_names(const AggregatorSet& set) {
   return out;
 }
 
+// [1], float32.
+NdArray single(double value) { return {{1}, Tensor::full(1, 1, DType::kF32, value)}; }
+
 // The relations of RGCN one above the other, transposed, for each type's root likewise.
 void stack_relations(const HeteroSchema& schema, const std::string& prefix, State& state) {
-  std::vector<at::Tensor> relations;
+  std::vector<NdArray> relations;
   for (const auto& r : schema.relations)
-    relations.push_back(state.extract(prefix + ".rel_lins." + r.name + ".weight").mapped().t());
-  state[prefix + ".weight"] = at::stack(relations).contiguous();
+    relations.push_back(
+        state.extract(prefix + ".rel_lins." + r.name + ".weight").mapped().transposed());
+  state[prefix + ".weight"] = NdArray::stack(relations);
   const std::string root = prefix + ".root_lins." + schema.node_types[0];
-  state[prefix + ".root"] = state.extract(root + ".weight").mapped().t().contiguous();
+  state[prefix + ".root"] = state.extract(root + ".weight").mapped().transposed();
   state[prefix + ".bias"] = state.extract(root + ".bias").mapped();
 }
 
@@ -107,9 +108,8 @@ State pyg_state(const ModelConfig& c, const State& own) {
       // Its scalers read the logarithm; the plain mean is of a scaler that the network has not, so
       // the degree whose logarithm it is stands for it.
       const double log_degree = c.mean_log_degree.value_or(1.0);
-      out[prefix + ".aggr_module.avg_deg_log"] = at::full({1}, log_degree, at::kFloat);
-      out[prefix + ".aggr_module.avg_deg_lin"] =
-          at::full({1}, std::exp(log_degree) - 1, at::kFloat);
+      out[prefix + ".aggr_module.avg_deg_log"] = single(log_degree);
+      out[prefix + ".aggr_module.avg_deg_lin"] = single(std::exp(log_degree) - 1);
     } else if (c.model == "rgcn") {
       stack_relations(c.schema, prefix, out);
     }

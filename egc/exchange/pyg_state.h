@@ -5,13 +5,13 @@
 #include <string>
 
 #include "egc/models/model_config.h"
-#include "egc/nn/state.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::exchange {
 
 // Tensors under PyTorch Geometric's names, in its shapes. Layers that it does not have (MPNN,
 // R-EGC, relations between several types of nodes) keep ours.
-nn::State pyg_state(const models::ModelConfig& config, const nn::State& own);
+State pyg_state(const models::ModelConfig& config, const State& own);
 bool has_pyg_layer(const models::ModelConfig& config);
 
 // JSON: for each layer the class and its arguments, by the prefix of its tensors:

@@ -143,7 +143,8 @@ std::vector<LayerTerms> explain(Network& network, const ModelInput& input, const
     watched->watch_layers([&](nn::Conv& conv, const Tensor& x, const Csr& graph) {
       const auto* egc = dynamic_cast<nn::EgcConv*>(&conv);
       if (egc == nullptr) return;
-      out.push_back({egc->options.aggregators, egc->term_norms(x, graph), {}});
+      const nn::EgcConvOptions& o = egc->options;
+      out.push_back({o.aggregators, o.heads, o.bases, egc->term_norms(x, graph), {}});
       if (waves.defined()) out.back().gain = gain_of(*egc, x, graph, waves);
     });
     Tape tape = Tape::inference();

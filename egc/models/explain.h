@@ -10,6 +10,8 @@ namespace egc::models {
 
 struct LayerTerms {
   AggregatorSet aggregators;
+  int64_t heads = 0;
+  int64_t bases = 0;
   Tensor norms;  // [N, heads * aggregators * bases], EgcConv's term_norms
   // What the layer makes of each frequency at each node, [N, K]: the norm of its linear map (of
   // add, mean and symnorm; the others are not linear) applied to a column of `waves`. Undefined

@@ -43,14 +43,6 @@ libraries() { LD_DEBUG=files "$egc" "$@" 2>&1 >/dev/null | grep -c 'calling init
 [ "$(libraries bench fusion --no-aten --scale 0.001 --reps 1)" -eq 0 ] || fail "egc bench fusion --no-aten loads LibTorch"
 [ "$(libraries bench fusion --aten --topology zinc-batch --scale 0.001 --reps 1)" -gt 0 ] || fail "the check for LibTorch cannot see it"
 
-# Threads wait briefly for each other, unless somebody has said how long; --help starts once only.
-unset GOMP_SPINCOUNT OMP_WAIT_POLICY
-spins() { OMP_DISPLAY_ENV=verbose "$egc" "$@" 2>&1 >/dev/null | grep -o "SPINCOUNT = '[0-9]*'" | tr -dc '0-9\n' | tail -n 1; }
-[ "$(spins data list)" = 3000 ] || fail "egc's threads spin $(spins data list) times"
-[ "$(GOMP_SPINCOUNT=7 spins data list)" = 7 ] || fail "GOMP_SPINCOUNT is not the user's"
-[ "$(OMP_WAIT_POLICY=passive spins data list)" = 0 ] || fail "OMP_WAIT_POLICY is not the user's"
-[ "$(OMP_DISPLAY_ENV=verbose "$egc" --help 2>&1 >/dev/null | grep -c SPINCOUNT)" = 1 ] || fail "egc --help starts twice"
-
 # JSON lines: every line parses and has the keys of the contract.
 json_has() {
   local keys=$1; shift

@@ -1,10 +1,9 @@
-#include <ATen/ATen.h>
+#include "egc/app/convert.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
-#include "cli/torch/module.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/exchange/authors_state.h"
@@ -13,14 +12,12 @@
 #include "egc/exchange/infer_config.h"
 #include "egc/exchange/onnx_network.h"
 #include "egc/exchange/pyg_state.h"
-#include "egc/models/keep_generator.h"
 #include "egc/models/model_file.h"
 #include "egc/models/tensor_file.h"
-#include "egc/nn/state.h"
 #include "egc/train/default_config.h"
 #include "egc/train/predictor.h"
 
-namespace egc::cli {
+namespace egc::app {
 namespace {
 
 // What safetensors of Python's torch say of themselves.
@@ -33,7 +30,7 @@ exchange::ConfigHints hints_of(const ImportOptions& o) {
   out.heads = o.heads;
   if (!o.aggregators.empty()) out.aggregators = parse_aggregators(o.aggregators);
   if (o.self_loops) out.self_loops = parse_self_loops(*o.self_loops);
-  if (o.activation) out.activation = nn::parse_weight_activation(*o.activation);
+  if (o.activation) out.activation = parse_weight_activation(*o.activation);
   return out;
 }
 
@@ -79,7 +76,7 @@ bool has_loops_of_symnorm_only(const models::ModelConfig& c) {
 
 // Other programs give the network features as the dataset has them: what standardises them goes
 // into the first Linear.
-void fold_scaling(const models::LoadedNetwork& loaded, nn::State& state) {
+void fold_scaling(const models::LoadedNetwork& loaded, State& state) {
   const auto it = loaded.notes.find("dataset");
   if (it == loaded.notes.end()) return;
   const auto scaling = data::parse_info(it->second, "the model's dataset").info.scaling;
@@ -89,15 +86,20 @@ void fold_scaling(const models::LoadedNetwork& loaded, nn::State& state) {
             state.contains("encoder.lin.weight"),
         "the network standardises its features, and has no linear encoder to take that along into "
         "another program; train with --standardize none or --encoder linear");
-  const at::Tensor weight = state.at("encoder.lin.weight").to(at::kDouble);
-  const at::Tensor deviation = at::tensor(scaling[0].deviation, at::kDouble);
-  const at::Tensor mean = at::tensor(scaling[0].mean, at::kDouble);
-  check_data(weight.size(1) == mean.size(0),
-             "the model standardises {} columns, its encoder has {}", mean.size(0), weight.size(1));
-  const at::Tensor folded = weight / deviation;
-  const at::Tensor bias = state.at("encoder.lin.bias").to(at::kDouble) - folded.mv(mean);
-  state["encoder.lin.weight"] = folded.to(at::kFloat);
-  state["encoder.lin.bias"] = bias.to(at::kFloat);
+  const auto& [mean, deviation] = scaling[0];
+  Tensor weight = state.at("encoder.lin.weight").to_tensor(DType::kF64);
+  Tensor bias = state.at("encoder.lin.bias").to_tensor(DType::kF64);
+  check_data(weight.columns() == std::ssize(mean),
+             "the model standardises {} columns, its encoder has {}", mean.size(),
+             weight.columns());
+  for (int64_t o = 0; o < weight.rows(); ++o)
+    for (int64_t k = 0; k < weight.columns(); ++k) {
+      double& w = weight.data<double>()[o * weight.columns() + k];
+      w /= deviation[static_cast<size_t>(k)];
+      bias.data<double>()[o] -= w * mean[static_cast<size_t>(k)];
+    }
+  state["encoder.lin.weight"] = NdArray({weight.rows(), weight.columns()}, weight.to(DType::kF32));
+  state["encoder.lin.bias"] = NdArray({bias.columns()}, bias.to(DType::kF32));
 }
 
 // Says what the other side's layers cannot do.
@@ -114,13 +116,13 @@ void warn_of_differences(const models::ModelConfig& c, ExportForm form) {
   if (form == ExportForm::kAuthors && loops != SelfLoops::kSymnorm)
     log_warning("the layers have self-loops \"{}\"; the authors' have them for symnorm only",
                 name_of(loops));
-  if (c.activation.value_or(nn::WeightActivation::kIdentity) != nn::WeightActivation::kIdentity)
+  if (c.activation.value_or(WeightActivation::kIdentity) != WeightActivation::kIdentity)
     log_warning("the weights have the activation {}, which a state does not tell",
-                nn::name_of(*c.activation));
+                name_of(*c.activation));
 }
 
 // Whose layers they are is told by the names of the weights.
-void check_origin(const ImportOptions& o, const nn::State& state,
+void check_origin(const ImportOptions& o, const State& state,
                   const std::optional<models::ModelConfig>& given) {
   const bool pyg = std::any_of(state.begin(), state.end(), [](const auto& item) {
     return item.first.ends_with(".comb_lin.weight");
@@ -140,7 +142,7 @@ void check_origin(const ImportOptions& o, const nn::State& state,
 void export_model(const ExportOptions& o) {
   refuse_same_file(train::model_path(o.model), o.out);
   const auto loaded = models::load_network(train::model_path(o.model));
-  nn::State own = nn::state_of(*loaded.network);
+  State own = loaded.network->state();
   const models::ModelConfig& config = loaded.network->config();
   warn_of_differences(config, o.form);
   if (o.form == ExportForm::kModel) {
@@ -162,7 +164,7 @@ void export_model(const ExportOptions& o) {
       return models::write_tensor_file(o.out, kPython, exchange::authors_state(config, own),
                                        about(config));
     case ExportForm::kOnnx:
-      nn::load_state(*loaded.network, own, "the network");
+      loaded.network->load_state(own, "the network");
       return exchange::write_onnx(o.out, *loaded.network);
   }
 }
@@ -176,13 +178,12 @@ ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
       o.config.empty() ? std::nullopt : std::optional(train::read_model_config(o.config));
   check_origin(o, checkpoint.state, given);
   if (given && dataset != nullptr) train::check_fits(*given, *dataset);
-  const models::KeepGenerator keep;
   std::shared_ptr<models::Network> network;
   try {
     const auto config = given ? *given : exchange::infer_config(checkpoint.state, hints);
     if (dataset != nullptr) train::check_fits(config, *dataset);
     network = models::make_network(config);
-    nn::load_state(*network, exchange::network_state(config, checkpoint.state), "its state");
+    network->load_state(exchange::network_state(config, checkpoint.state), "its state");
   } catch (const Error& e) {  // whatever it is, the checkpoint is what does not fit
     fail(ErrorKind::kModel, "{}: {}", o.checkpoint, e.what());
   }
@@ -192,4 +193,4 @@ ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
   return model_facts(o.out);
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

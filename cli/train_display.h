@@ -2,16 +2,19 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <csignal>
 
-#include "cli/torch_module.h"
 #include "egc/train/run.h"
 
 namespace egc::cli {
 
+enum class TrainOutput { kBar, kLines, kJson, kNothing };
+
 class TrainDisplay : public train::RunObserver {
  public:
-  explicit TrainDisplay(const TrainOptions& options) : options_(options) {}
+  // stop: not 0: stop after this batch.
+  TrainDisplay(TrainOutput output, const volatile std::sig_atomic_t* stop)
+      : output_(output), stop_(stop) {}
   ~TrainDisplay() override;
 
   void on_start(train::Trainer& trainer) override;
@@ -22,7 +25,8 @@ class TrainDisplay : public train::RunObserver {
   using Clock = std::chrono::steady_clock;
   void draw(const train::Trainer::Step& step);
 
-  TrainOptions options_;
+  TrainOutput output_;
+  const volatile std::sig_atomic_t* stop_;
   const train::Trainer* trainer_ = nullptr;
   int64_t items_ = 0;  // of an epoch
   const char* unit_ = "graphs";

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "cli/measure.h"
-#include "cli/torch/module.h"
+#include "cli/epoch_bench.h"
 #include "egc/core/rng.h"
 #include "egc/core/work_clock.h"
 #include "egc/graph/topologies.h"
@@ -20,7 +20,7 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
 
 // A topology alone can be timed too: its features are drawn as wide as the configuration has them.
 // So are those of a generated one, whose classes are a network's whatever their number.
-data::Dataset with_features(const data::Dataset& given, const TrainFlags& flags) {
+data::Dataset with_features(const data::Dataset& given, const app::TrainFlags& flags) {
   const auto topologies = topology_names();
   const bool generated =
       std::find(topologies.begin(), topologies.end(), given.info.name) != topologies.end();
@@ -40,7 +40,7 @@ data::Dataset with_features(const data::Dataset& given, const TrainFlags& flags)
 }
 
 // One epoch; its training ends with the last step, the rest is validation.
-EpochBenchRow measure_epoch(train::Trainer& trainer) {
+EpochBenchRow measure_one(train::Trainer& trainer) {
   const auto begin = Clock::now();
   auto end_of_training = begin;
   const double kernels = seconds_of(Work::kKernels);
@@ -62,9 +62,9 @@ EpochBenchRow measure_epoch(train::Trainer& trainer) {
 
 }  // namespace
 
-EpochBenchRow bench_epoch(const data::Dataset& given, const TrainFlags& flags, int reps) {
+EpochBenchRow measure_epoch(const data::Dataset& given, const app::TrainFlags& flags, int reps) {
   const data::Dataset dataset = with_features(given, flags);
-  train::RunConfig config = resolve_config(dataset, flags);
+  train::RunConfig config = app::resolve_config(dataset, flags);
   config.train.epochs = reps + 1;
   config.train.early_stop = 0;
   const train::TaskData data(dataset, config.train.split,
@@ -73,11 +73,11 @@ EpochBenchRow bench_epoch(const data::Dataset& given, const TrainFlags& flags, i
   std::optional<train::Trainer> training;
   const double peak_mb = peak_extra_mb([&] {
     training.emplace(data, config);
-    measure_epoch(*training);  // caches, buffers and pages fill
+    measure_one(*training);  // caches, buffers and pages fill
   });
   train::Trainer& trainer = *training;
   std::vector<EpochBenchRow> rows;
-  for (int k = 0; k < reps; ++k) rows.push_back(measure_epoch(trainer));
+  for (int k = 0; k < reps; ++k) rows.push_back(measure_one(trainer));
   const auto median_by = [&rows](double EpochBenchRow::*figure) {
     const auto middle = rows.begin() + std::ssize(rows) / 2;
     std::nth_element(rows.begin(), middle, rows.end(),

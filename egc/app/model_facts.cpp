@@ -1,9 +1,10 @@
-#include "cli/torch/module.h"
+#include "egc/app/model_facts.h"
+
 #include "egc/models/model_file.h"
 #include "egc/train/predictor.h"
 #include "egc/train/run_config.h"
 
-namespace egc::cli {
+namespace egc::app {
 
 ModelFacts model_facts(const std::string& model) {
   const models::LoadedNetwork loaded = models::load_network(train::model_path(model));
@@ -29,4 +30,4 @@ ModelFacts config_facts(const std::string& config_file) {
   return out;
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

@@ -1,15 +1,14 @@
-// From flags, a configuration file and the dataset to run directories with complete configurations.
+#include "egc/app/create_runs.h"
+
 #include <nlohmann/json.hpp>
 
-#include "cli/torch/module.h"
-#include "cli/version.h"
+#include "egc/app/version.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/layer_options.h"
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
 #include "egc/core/text_file.h"
-#include "egc/data/cache.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
 #include "egc/kernels/target.h"
@@ -18,7 +17,7 @@
 #include "egc/train/run_directory.h"
 #include "egc/train/trainer.h"
 
-namespace egc::cli {
+namespace egc::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -110,7 +109,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   check_flags(f, m);
   if (!f.aggregators.empty()) m.aggregators = parse_aggregators(f.aggregators);
   if (f.self_loops) m.self_loops = parse_self_loops(*f.self_loops);
-  if (f.activation) m.activation = nn::parse_weight_activation(*f.activation);
+  if (f.activation) m.activation = parse_weight_activation(*f.activation);
   if (f.encoder)
     m.encoder = models::encoders().at(*f.encoder);
   else if (f.config.empty() && m.encoder == models::Encoder::kNone && m.schema.node_types.empty() &&
@@ -154,12 +153,12 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& 
   return run;
 }
 
-void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
-                 const std::vector<RunToCreate>& runs) {
+void create_runs(const LoadedDataset& loaded, const TrainFlags& flags,
+                 const std::vector<RunToCreate>& runs, int64_t processes) {
+  const data::Dataset& dataset = loaded.dataset;
   train::RunConfig config = resolve_config(dataset, flags);
   train::check_training(config, dataset.info);
-  if (const int size = train_place().size; size > 1)
-    train::check_group_training(config, dataset, size);
+  if (processes > 1) train::check_group_training(config, dataset, processes);
   try {
     (void)nlohmann::json(config.dataset).dump();
   } catch (const nlohmann::json::exception&) {
@@ -170,11 +169,11 @@ void create_runs(const data::Dataset& dataset, const TrainFlags& flags,
     tried.mean_log_degree = 1;  // training takes its data's
   models::make_network(tried);  // says what is wrong before there is a directory
   train::RunAbout about{version_with_revision(), kernels::current_target(), num_threads(),
-                        data::dataset_checksum(dataset)};
+                        loaded.checksum};
   for (const RunToCreate& run : runs) {
     config.seed = run.seed;
     train::RunDirectory::create(run.directory).write_config(config, about);
   }
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

@@ -1,7 +1,5 @@
-#include <ATen/ATen.h>
-
+#include "cli/loader_bench.h"
 #include "cli/measure.h"
-#include "cli/torch/module.h"
 #include "egc/core/error.h"
 #include "egc/data/loader.h"
 #include "egc/train/batch_tensors.h"
@@ -10,19 +8,26 @@
 
 namespace egc::cli {
 
-LoaderBenchResult bench_loader(const data::Dataset& dataset, const LoaderBenchOptions& o) {
+LoaderBenchResult measure_loader(const data::Dataset& dataset, const LoaderBenchOptions& o) {
   check(dataset.hetero.empty() && !dataset.splits_nodes(),
         "bench loader: {} is one graph; batches need a dataset of many", dataset.info.name);
-  at::manual_seed(o.seed);
   const data::GraphStore store(dataset);
   const auto network = models::make_network(train::default_config(dataset, o.model, o.hidden));
+  Rng rng(o.seed);
+  network->reset_parameters(rng);
   const auto& all = dataset.split("").train;
   const auto count = std::min<int64_t>(all.size(), o.most_batches * o.batch);
   const auto ids = all.span().subspan(0, static_cast<size_t>(count));
   const auto step = [&](data::GraphBatch batch) {
-    const auto tensors = train::to_tensors(std::move(batch), dataset.info.task);
-    network->zero_grad();
-    train::loss(dataset.info.task, network->forward(tensors.input), tensors.target).backward();
+    const auto tensors = train::to_tensors(std::move(batch));
+    network->clear_gradients();
+    Tape tape = Tape::training(o.seed);
+    const Tensor output = network->forward(tape, tensors.input);
+    const auto counts = train::count_labels(dataset.info.task, tensors.targets, /*balanced=*/false,
+                                            dataset.info.num_classes);
+    tape.backward(output, train::loss(dataset.info.task, output, tensors.targets,
+                                      /*balanced=*/false, counts)
+                              .gradient);
   };
   const auto options = [&](int prefetch) {
     return data::LoaderOptions{o.batch, /*shuffle=*/true, o.seed, prefetch};

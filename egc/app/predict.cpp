@@ -1,4 +1,5 @@
-// A model's predictions, written line by line while the input is read.
+#include "egc/app/predict.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "cli/torch/module.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/train/predictor.h"
 
-namespace egc::cli {
+namespace egc::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -187,4 +187,4 @@ int64_t predict(const PredictOptions& options, const OpenInput& open) {
   return count;
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

@@ -1,9 +1,10 @@
-#include <ATen/ATen.h>
+#include "egc/app/explain.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
-#include "cli/torch/module.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
@@ -15,25 +16,36 @@
 #include "egc/train/predictor.h"
 #include "egc/train/task_data.h"
 
-namespace egc::cli {
+namespace egc::app {
 namespace {
 
 namespace fs = std::filesystem;
 using models::LayerTerms;
 
-// Of each node, [N, count]: how much of the squares along a dimension of [N, H, A, B] each has.
-at::Tensor shares_along(const at::Tensor& norms, int64_t dimension) {
-  const at::Tensor squares = norms.to(at::kDouble).square();
-  std::vector<int64_t> others;
-  for (const int64_t d : {1, 2, 3})
-    if (d != dimension) others.push_back(d);
-  const at::Tensor sums = squares.sum(others);
-  return sums / sums.sum(1, /*keepdim=*/true).clamp_min(1e-300);
-}
+// How much of a node's squares each aggregator, basis and head has.
+struct Shares {
+  std::vector<double> aggregators, bases, heads;
+};
 
-std::vector<double> column_sums(const at::Tensor& shares) {
-  const at::Tensor sums = shares.sum(0).contiguous();
-  return {sums.data_ptr<double>(), sums.data_ptr<double>() + sums.numel()};
+Shares shares_of(const LayerTerms& layer, int64_t node) {
+  Shares out{std::vector<double>(layer.aggregators.size()),
+             std::vector<double>(static_cast<size_t>(layer.bases)),
+             std::vector<double>(static_cast<size_t>(layer.heads))};
+  const float* norms = layer.norms.data<float>() + node * layer.norms.columns();
+  double all = 0;
+  for (double& head : out.heads)
+    for (double& aggregator : out.aggregators)
+      for (double& basis : out.bases) {
+        const double square = static_cast<double>(*norms) * *norms;
+        ++norms;
+        head += square;
+        aggregator += square;
+        basis += square;
+        all += square;
+      }
+  for (auto* shares : {&out.aggregators, &out.bases, &out.heads})
+    for (double& share : *shares) share /= std::max(all, 1e-300);
+  return out;
 }
 
 void add(std::vector<double>& to, const std::vector<double>& more) {
@@ -50,28 +62,27 @@ std::vector<std::string> names_of(const AggregatorSet& aggregators) {
 class Explainer {
  public:
   explicit Explainer(const ExplainOptions& options) : options_(options), model_(options.model) {
-    model_.network().eval();
     if (!options.out.empty()) csv_ = "graph,node,layer";
   }
 
   train::Predictor& model() { return model_; }
 
   void take(const train::BatchTensors& batch) {
-    auto layers = models::explain(model_.network(), batch.input);
+    const auto layers = models::explain(model_.network(), batch.input);
     if (result_.layers.empty()) begin(layers);
-    rows_ = rows_of(batch);
-    for (LayerTerms& layer : layers) layer.norms = layer.norms.index_select(0, rows_);
+    const std::vector<int64_t> rows = rows_of(batch);
     for (size_t k = 0; k < layers.size(); ++k) {
-      const at::Tensor shares[] = {shares_along(layers[k].norms, 2),
-                                   shares_along(layers[k].norms, 3),
-                                   shares_along(layers[k].norms, 1)};
       ExplainLayer& sums = result_.layers[k];
-      add(sums.aggregators, column_sums(shares[0]));
-      add(sums.bases, column_sums(shares[1]));
-      add(sums.heads, column_sums(shares[2]));
-      if (!options_.out.empty()) add_rows(batch, k, at::cat({shares[0], shares[1], shares[2]}, 1));
+      size_t graph = 0;
+      for (const int64_t i : rows) {
+        const Shares shares = shares_of(layers[k], i);
+        add(sums.aggregators, shares.aggregators);
+        add(sums.bases, shares.bases);
+        add(sums.heads, shares.heads);
+        if (!options_.out.empty()) add_row(batch, graph, i, k, shares);
+      }
     }
-    result_.nodes += rows_.size(0);
+    result_.nodes += std::ssize(rows);
     graphs_ += std::max<int64_t>(1, std::ssize(batch.input.first_node) - 1);
   }
 
@@ -86,12 +97,12 @@ class Explainer {
       return;
     }
     const auto [values, vectors] = models::graph_spectrum(in.graph);
-    const auto layers = models::explain(model_.network(), in, vectors.to(at::kFloat));
+    const auto layers = models::explain(model_.network(), in, vectors.to(DType::kF32));
     report::GraphPicture picture;
     picture.kind_names = names_of(layers.front().aggregators);
     for (int64_t i = 0; i < nodes; ++i) {
       const auto place = [&, v = vectors](int64_t k) {
-        return v[i][std::min(k, nodes - 1)].item<double>();
+        return v.item(i, std::min(k, nodes - 1));
       };
       picture.places.emplace_back(place(1), place(2));
       for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
@@ -100,16 +111,15 @@ class Explainer {
     pictures_ +=
         fmt::format("<h2>Graph {}</h2>\n<div class=\"charts\">\n", id_of(batch, 0, drawn_++));
     for (size_t k = 0; k < layers.size(); ++k) {
-      const at::Tensor shares = shares_along(layers[k].norms, 2);
       picture.title = fmt::format("Layer {}: the aggregator with the largest share", k + 1);
       picture.kinds.clear();
       picture.notes.clear();
       for (int64_t i = 0; i < nodes; ++i) {
-        picture.kinds.push_back(shares[i].argmax().item<int64_t>());
+        const std::vector<double> shares = shares_of(layers[k], i).aggregators;
+        picture.kinds.push_back(std::max_element(shares.begin(), shares.end()) - shares.begin());
         std::string note = fmt::format("node {}:", i);
-        for (int64_t a = 0; a < shares.size(1); ++a)
-          note += fmt::format(" {} {:.0f} %", picture.kind_names[static_cast<size_t>(a)],
-                              100 * shares[i][a].item<double>());
+        for (size_t a = 0; a < shares.size(); ++a)
+          note += fmt::format(" {} {:.0f} %", picture.kind_names[a], 100 * shares[a]);
         picture.notes.push_back(note);
       }
       pictures_ += report::to_svg(picture);
@@ -137,16 +147,18 @@ class Explainer {
     result_.aggregators = names_of(layers.front().aggregators);
     if (options_.out.empty()) return;
     for (const std::string& name : result_.aggregators) csv_ += "," + name;
-    for (int64_t b = 0; b < layers.front().norms.size(3); ++b) csv_ += fmt::format(",basis_{}", b);
-    for (int64_t h = 0; h < layers.front().norms.size(1); ++h) csv_ += fmt::format(",head_{}", h);
+    for (int64_t b = 0; b < layers.front().bases; ++b) csv_ += fmt::format(",basis_{}", b);
+    for (int64_t h = 0; h < layers.front().heads; ++h) csv_ += fmt::format(",head_{}", h);
     csv_ += "\n";
   }
 
   // Nodes that count: all, or of one large graph those of the part.
-  at::Tensor rows_of(const train::BatchTensors& batch) const {
-    if (options_.part.empty() || !batch.ids.empty())
-      return at::arange(batch.input.graph.num_targets(), at::kLong);
-    return (batch.target >= 0).nonzero().view({-1});
+  std::vector<int64_t> rows_of(const train::BatchTensors& batch) const {
+    const bool all = options_.part.empty() || !batch.ids.empty();
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < batch.input.graph.num_targets(); ++i)
+      if (all || batch.targets.classes[static_cast<size_t>(i)] >= 0) out.push_back(i);
+    return out;
   }
 
   // Of a part of a dataset, the dataset's own number of the graph; else its place in the input.
@@ -156,30 +168,28 @@ class Explainer {
                : graphs_before + static_cast<int64_t>(graph);
   }
 
-  void add_rows(const train::BatchTensors& batch, size_t layer, const at::Tensor& shares) {
+  // graph: of the batch, that the row before was of.
+  void add_row(const train::BatchTensors& batch, size_t& graph, int64_t i, size_t layer,
+               const Shares& shares) {
     const auto& first = batch.input.first_node;
-    const auto values = shares.accessor<double, 2>();
-    size_t graph = 0;
-    for (int64_t row = 0; row < values.size(0); ++row) {
-      const int64_t i = rows_.data_ptr<int64_t>()[row];
-      while (graph + 2 < first.size() && i >= first[graph + 1]) ++graph;
-      csv_ += fmt::format("{},{},{}", id_of(batch, graph, graphs_),
-                          i - (first.empty() ? 0 : first[graph]), layer + 1);
-      for (int64_t k = 0; k < values.size(1); ++k) csv_ += fmt::format(",{:.6g}", values[row][k]);
-      csv_ += "\n";
-    }
+    while (graph + 2 < first.size() && i >= first[graph + 1]) ++graph;
+    csv_ += fmt::format("{},{},{}", id_of(batch, graph, graphs_),
+                        i - (first.empty() ? 0 : first[graph]), layer + 1);
+    for (const auto* some : {&shares.aggregators, &shares.bases, &shares.heads})
+      for (const double share : *some) csv_ += fmt::format(",{:.6g}", share);
+    csv_ += "\n";
   }
 
-  static std::string gain_map(const at::Tensor& gain, size_t layer, const at::Tensor& values) {
+  static std::string gain_map(const Tensor& gain, size_t layer, const Tensor& values) {
     report::GridMap map;
     map.title =
         fmt::format("Layer {}: what its linear aggregators make of each frequency", layer + 1);
     map.row_name = "nodes";
     map.column_name = fmt::format("frequencies of the Laplacian, 0 to {:.2f}",
-                                  values[values.size(0) - 1].item<double>());
-    for (int64_t i = 0; i < gain.size(0); ++i) {
-      const at::Tensor row = gain[i].to(at::kDouble).contiguous();
-      map.values.emplace_back(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
+                                  values.item(0, values.columns() - 1));
+    for (int64_t i = 0; i < gain.rows(); ++i) {
+      const float* row = gain.data<float>() + i * gain.columns();
+      map.values.emplace_back(row, row + gain.columns());
     }
     return report::to_svg(map);
   }
@@ -213,7 +223,6 @@ class Explainer {
   const ExplainOptions& options_;
   train::Predictor model_;
   ExplainResult result_;
-  at::Tensor rows_;  // of the batch at hand
   std::string csv_;
   std::string pictures_;
   int64_t graphs_ = 0;
@@ -226,7 +235,6 @@ ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
   Explainer explainer(options);
   const NextChunk next = open(explainer.model().trained_on());
   int64_t to_draw = options.out.empty() ? 0 : options.pictures;
-  const at::NoGradGuard no_grad;
   constexpr int64_t kBatch = 256;
   while (const auto chunk = next()) {
     const data::Dataset dataset = explainer.model().prepare(chunk->dataset);
@@ -250,4 +258,4 @@ ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
   return explainer.finish();
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

@@ -1,10 +1,10 @@
-#include "egc/train/evaluate.h"
+#include "egc/app/evaluate.h"
 
-#include "cli/torch/module.h"
 #include "egc/core/error.h"
+#include "egc/train/evaluate.h"
 #include "egc/train/predictor.h"
 
-namespace egc::cli {
+namespace egc::app {
 
 EvalResult evaluate_model(const std::vector<std::string>& models, const data::Dataset& dataset,
                           const std::string& part, int64_t batch) {
@@ -24,4 +24,4 @@ EvalResult evaluate_model(const std::vector<std::string>& models, const data::Da
           predictions.size()};
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

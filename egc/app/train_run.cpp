@@ -1,21 +1,17 @@
-#include <ATen/ATen.h>
+#include "egc/app/train_run.h"
+
 #include <unistd.h>
 
-#include <algorithm>
 #include <optional>
 
-#include "cli/torch/module.h"
-#include "cli/torch/train_display.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/core/text_file.h"
-#include "egc/data/cache.h"
+#include "egc/data/dataset_part.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
-#include "egc/distributed/group.h"
-#include "egc/train/run.h"
 
-namespace egc::cli {
+namespace egc::app {
 namespace {
 
 // The main thread may wait for the lost rank for ever: the process ends here. Checkpoints are whole
@@ -28,8 +24,8 @@ void end_process(const std::string& sentence) {
 // Batch norm and dropout know of the group while it trains.
 class SharedBatches {
  public:
-  explicit SharedBatches(distributed::Group* group) { ops::set_batch_group(group); }
-  ~SharedBatches() { ops::set_batch_group(nullptr); }
+  explicit SharedBatches(distributed::Group* group) { set_batch_group(group); }
+  ~SharedBatches() { set_batch_group(nullptr); }
 };
 
 void log_part(const data::DatasetPart& part) {
@@ -42,18 +38,12 @@ void log_part(const data::DatasetPart& part) {
 data::DatasetPart part_of_rank(const data::Dataset& whole, const std::string& split,
                                distributed::Group& group) {
   const data::WholeGraph graph(whole);
-  const int64_t nodes = whole.num_nodes();
-  at::Tensor part_of = at::zeros({nodes}, at::kInt);
-  if (group.rank() == 0) {
-    const std::vector<int32_t> chosen =
-        partition(graph.schema, graph.graph, group.size(), PartitionMethod::kMetis);
-    std::copy(chosen.begin(), chosen.end(), part_of.data_ptr<int32_t>());
-  }
-  group.from_first(part_of);
+  std::vector<int32_t> part_of(static_cast<size_t>(whole.num_nodes()));
+  if (group.rank() == 0)
+    part_of = partition(graph.schema, graph.graph, group.size(), PartitionMethod::kMetis);
+  group.broadcast(std::as_writable_bytes(std::span(part_of)));
   const data::Split divided = data::with_valid(whole, split);
-  return data::cut_dataset(whole, graph, {&divided, 1},
-                           {part_of.data_ptr<int32_t>(), static_cast<size_t>(nodes)}, group.size(),
-                           group.rank());
+  return data::cut_dataset(whole, graph, {&divided, 1}, part_of, group.size(), group.rank());
 }
 
 // Of a group: its batches are shared, or one large graph is cut among its processes, unless that
@@ -61,8 +51,8 @@ data::DatasetPart part_of_rank(const data::Dataset& whole, const std::string& sp
 train::TaskData load_task(const train::RunConfig& config, const LoadDataset& load,
                           distributed::Group* group) {
   const std::string& name = config.dataset;
-  const auto check_same = [&](const data::Dataset& dataset) {
-    check_data(config.dataset_checksum == data::dataset_checksum(dataset),
+  const auto check_same = [&](const std::string& checksum) {
+    check_data(config.dataset_checksum == checksum,
                "{}: the dataset has changed since the run began", name);
   };
   const auto of_part = [&](const data::DatasetPart& part) {
@@ -74,11 +64,12 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
   if (data::is_parts_directory(name)) {
     const data::DatasetPart part =
         data::read_part(name, group ? group->rank() : 0, group ? group->size() : 1);
-    check_same(part.dataset);
+    check_same(LoadedDataset(part.dataset).checksum);
     return of_part(part);
   }
-  data::Dataset dataset = load(name);
-  check_same(dataset);
+  LoadedDataset loaded = load(name);
+  check_same(loaded.checksum);
+  data::Dataset dataset = std::move(loaded.dataset);
   if (config.train.standardize == "train") {
     dataset.info.scaling =
         data::learn_scaling(dataset, data::with_valid(dataset, config.train.split));
@@ -93,29 +84,26 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
 
 }  // namespace
 
-GroupPlace train_place() {
-  const auto place = distributed::place_from_environment();
-  return place ? GroupPlace{place->rank, place->size} : GroupPlace{};
+distributed::GroupAddress train_place() {
+  return distributed::address_from_environment().value_or(distributed::GroupAddress());
 }
 
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
-                       const TrainOptions& options) {
+                       const train::RunLimits& limits, train::RunObserver& observer) {
   std::unique_ptr<distributed::Group> group;
-  if (const auto place = distributed::place_from_environment(); place && place->size > 1)
-    group = std::make_unique<distributed::Group>(*place, end_process);
+  if (const auto place = train_place(); place.size > 1)
+    group = std::make_unique<distributed::Group>(place, end_process);
   const bool first = !group || group->rank() == 0;
   std::optional<train::RunDirectory> dir;
   if (first) dir.emplace(train::RunDirectory::open(directory));
   std::string text = first ? read_text_file(dir->config().string(), ErrorKind::kUsage) : "";
-  if (group) text = group->from_first(text);
+  if (group) group->broadcast(text);
   const train::RunConfig config = train::parse_run_config(text, directory + "/config.json");
   const train::TaskData data = load_task(config, load, group.get());
   const data::Dataset& dataset = data.dataset();
-  TrainDisplay display(options);
   const SharedBatches shared(group.get());
   const train::RunResult r =
-      train::run_training(dir ? &*dir : nullptr, data, config,
-                          {options.checkpoint_every, options.until}, display, group.get());
+      train::run_training(dir ? &*dir : nullptr, data, config, limits, observer, group.get());
   if (data.is_part()) log_info("{} bytes of rows sent to others", group->bytes_exchanged());
   if (group) group->leave();
   TrainOutcome out;
@@ -134,4 +122,4 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
   return out;
 }
 
-}  // namespace egc::cli
+}  // namespace egc::app

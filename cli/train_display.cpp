@@ -1,4 +1,4 @@
-#include "cli/torch/train_display.h"
+#include "cli/train_display.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
   items_ = static_cast<int64_t>(trainer.data().ids(train::Part::kTrain).size());
   began_ = drawn_ = Clock::now();
   unit_ = trainer.data().dataset().num_graphs() > 1 ? "graphs" : "nodes";
-  if (options_.output == TrainOutput::kNothing) return;
+  if (output_ == TrainOutput::kNothing) return;
   const auto& config = trainer.config();
   log_info("{} on {}: {} parameters, {} {} {}to train on, seed {}", config.model.model,
            trainer.data().dataset().info.name, trainer.network().num_parameters(), items_, unit_,
@@ -38,8 +38,8 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
 bool TrainDisplay::on_step(const train::Trainer::Step& step) {
   constexpr double kEvery = 0.1;  // seconds
   ++steps_;
-  if (options_.output == TrainOutput::kBar && seconds_since(drawn_) > kEvery) draw(step);
-  return options_.stop == nullptr || *options_.stop == 0;
+  if (output_ == TrainOutput::kBar && seconds_since(drawn_) > kEvery) draw(step);
+  return stop_ == nullptr || *stop_ == 0;
 }
 
 void TrainDisplay::draw(const train::Trainer::Step& step) {
@@ -65,10 +65,10 @@ void TrainDisplay::draw(const train::Trainer::Step& step) {
 }
 
 void TrainDisplay::on_epoch(const train::EpochRecord& r, bool best) {
-  if (options_.output == TrainOutput::kJson) {
+  if (output_ == TrainOutput::kJson) {
     fmt::print("{}\n", train::to_json(r, trainer_->config().seed));
     std::fflush(stdout);
-  } else if (options_.output == TrainOutput::kLines) {
+  } else if (output_ == TrainOutput::kLines) {
     const std::string metric(data::metrics().name_of(trainer_->data().dataset().info.metric));
     log_info("seed {} epoch {}: loss {:.4f}, valid {}{}, lr {:.2g}, {:.1f} s",
              trainer_->config().seed, r.epoch, r.train_loss, spell_score(metric, r.valid),

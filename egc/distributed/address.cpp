@@ -1,0 +1,55 @@
+#include "egc/distributed/address.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "egc/core/error.h"
+
+namespace egc::distributed {
+namespace {
+
+constexpr int kLastPort = 65535;
+
+// torchrun listens at the master's port itself; its ranks meet at the next one.
+bool launcher_has_port() {
+  const char* value = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  return value != nullptr && std::string_view(value) == "True";
+}
+
+int number_from(const char* name, const char* text, int least, int most) {
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [at, error] = std::from_chars(text, end, value);
+  check(error == std::errc() && at == end && value >= least && value <= most,
+        "{} must be a whole number from {} to {}, got \"{}\"", name, least, most, text);
+  return value;
+}
+
+}  // namespace
+
+std::optional<GroupAddress> address_from_environment() {
+  constexpr const char* kNames[] = {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
+  const char* values[std::size(kNames)];
+  bool any = false;
+  for (size_t k = 0; k < std::size(kNames); ++k) {
+    values[k] = std::getenv(kNames[k]);
+    any = any || values[k] != nullptr;
+  }
+  if (!any) return std::nullopt;
+  for (size_t k = 0; k < std::size(kNames); ++k)
+    check(values[k] != nullptr,
+          "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT make a group of processes; {} is not set",
+          kNames[k]);
+  GroupAddress out;
+  out.size = number_from(kNames[1], values[1], 1, 4096);
+  out.rank = number_from(kNames[0], values[0], 0, out.size - 1);
+  out.address = values[2];
+  out.port = number_from(kNames[3], values[3], 1, kLastPort);
+  if (launcher_has_port()) out.port = out.port < kLastPort ? out.port + 1 : out.port - 1;
+  return out;
+}
+
+}  // namespace egc::distributed
