@@ -1,6 +1,7 @@
 """Builds the operator library with CMake and puts it beside the Python files.
 
-EGC_BUILD_DIR names a build of this tree that is there already; without it one is made.
+EGC_BUILD_DIR names a build of this tree that is there already; without it one is made, against
+Debian's LibTorch or that of EGC_TORCH_DIR, for instance <site-packages>/torch.
 """
 
 import os
@@ -24,8 +25,9 @@ def built_libraries(work: Path) -> Path:
         return Path(os.environ["EGC_BUILD_DIR"]) / "lib"
     subprocess.check_call(
         ["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(work), "-DCMAKE_BUILD_TYPE=Release", "-DEGC_TESTS=OFF"]
+        + ["-DEGC_TORCH_DIR=" + os.environ.get("EGC_TORCH_DIR", "")]
     )
-    subprocess.check_call(["cmake", "--build", str(work), "--target", "egc_nn"])
+    subprocess.check_call(["cmake", "--build", str(work), "--target", "egc_torch"])
     return work / "lib"
 
 
@@ -36,8 +38,8 @@ class BuildWithLibrary(build_py):
         target.mkdir(parents=True, exist_ok=True)
         libraries = built_libraries(Path(self.get_finalized_command("build").build_temp).resolve())
         # By the names that the libraries ask each other for; links would be copied as files.
-        for module in ("core", "kernels", "graph", "engine", "ops", "nn"):
-            library = (libraries / f"libegc_{module}.so").resolve()
+        for name in ("libegc.so", "libegc_torch.so"):
+            library = (libraries / name).resolve()
             name = re.sub(r"(\.so\.\d+\.\d+)\.\d+$", r"\1", library.name)
             shutil.copy(library, target / name)
 

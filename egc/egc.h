@@ -1,6 +1,14 @@
 // Everything a user of the library needs.
 #pragma once
 
+#include "egc/app/convert.h"          // IWYU pragma: export
+#include "egc/app/create_runs.h"      // IWYU pragma: export
+#include "egc/app/evaluate.h"         // IWYU pragma: export
+#include "egc/app/explain.h"          // IWYU pragma: export
+#include "egc/app/model_facts.h"      // IWYU pragma: export
+#include "egc/app/predict.h"          // IWYU pragma: export
+#include "egc/app/train_run.h"        // IWYU pragma: export
+#include "egc/app/version.h"          // IWYU pragma: export
 #include "egc/core/error.h"           // IWYU pragma: export
 #include "egc/core/log.h"             // IWYU pragma: export
 #include "egc/core/parallel.h"        // IWYU pragma: export
@@ -23,19 +31,19 @@
 #include "egc/nn/conv_table.h"        // IWYU pragma: export
 #include "egc/nn/egc_conv.h"          // IWYU pragma: export
 #include "egc/nn/gat_conv.h"          // IWYU pragma: export
-#include "egc/nn/gatv2_conv.h"        // IWYU pragma: export
-#include "egc/nn/gcn_conv.h"          // IWYU pragma: export
-#include "egc/nn/gin_conv.h"          // IWYU pragma: export
 #include "egc/nn/linear.h"            // IWYU pragma: export
 #include "egc/nn/mlp.h"               // IWYU pragma: export
-#include "egc/nn/mlp_conv.h"          // IWYU pragma: export
-#include "egc/nn/mpnn_conv.h"         // IWYU pragma: export
-#include "egc/nn/pna_conv.h"          // IWYU pragma: export
-#include "egc/nn/regc_conv.h"         // IWYU pragma: export
-#include "egc/nn/rgcn_conv.h"         // IWYU pragma: export
-#include "egc/nn/sage_conv.h"         // IWYU pragma: export
-#include "egc/ops/fused_aggregate.h"  // IWYU pragma: export
-#include "egc/ops/spmm.h"             // IWYU pragma: export
+#include "egc/nn/plain_convs.h"       // IWYU pragma: export
+#include "egc/nn/relational_conv.h"   // IWYU pragma: export
+#include "egc/nn/towers.h"            // IWYU pragma: export
+#include "egc/ops/aggregate.h"        // IWYU pragma: export
+#include "egc/ops/egc.h"              // IWYU pragma: export
+#include "egc/ops/linear.h"           // IWYU pragma: export
+#include "egc/ops/norm_act.h"         // IWYU pragma: export
+#include "egc/tensor/nd_array.h"      // IWYU pragma: export
+#include "egc/tensor/tape.h"          // IWYU pragma: export
+#include "egc/tensor/tensor.h"        // IWYU pragma: export
+#include "egc/train/adam.h"           // IWYU pragma: export
 #include "egc/train/evaluate.h"       // IWYU pragma: export
 #include "egc/train/predictor.h"      // IWYU pragma: export
 #include "egc/train/run.h"            // IWYU pragma: export

@@ -188,7 +188,7 @@ class Explainer {
     map.column_name = fmt::format("frequencies of the Laplacian, 0 to {:.2f}",
                                   values.item(0, values.columns() - 1));
     for (int64_t i = 0; i < gain.rows(); ++i) {
-      const float* row = gain.data<float>() + i * gain.columns();
+      const double* row = gain.data<double>() + i * gain.columns();
       map.values.emplace_back(row, row + gain.columns());
     }
     return report::to_svg(map);

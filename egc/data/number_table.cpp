@@ -1,6 +1,5 @@
 #include "egc/data/number_table.h"
 
-#include <fast_float/fast_float.h>
 
 #include <charconv>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "egc/core/error.h"
 #include "egc/data/text_blocks.h"
+#include "egc/data/from_chars.h"
 
 namespace egc::data {
 namespace {
@@ -32,7 +32,7 @@ template <class T>
 const char* parse(const char* p, const char* end, T& out) {
   if constexpr (std::is_floating_point_v<T>) {
     if (p != end && *p == '+' && p + 1 != end && p[1] != '-') ++p;
-    const auto [next, error] = fast_float::from_chars(p, end, out);
+    const auto [next, error] = data::from_chars(p, end, out);
     return error == std::errc() ? next : nullptr;
   } else {
     auto [next, error] = std::from_chars(p, end, out);

@@ -1,6 +1,6 @@
 #include "egc/data/pickle.h"
+#include "egc/data/from_chars.h"
 
-#include <fast_float/fast_float.h>
 
 #include <bit>
 #include <charconv>
@@ -153,7 +153,7 @@ class PickleReader {
   void push_float(std::string_view line) {
     double value = 0;
     const auto [next, error] =
-        fast_float::from_chars(line.data(), line.data() + line.size(), value);
+        data::from_chars(line.data(), line.data() + line.size(), value);
     if (error != std::errc() || next != line.data() + line.size()) bad("not a number");
     push(Kind::kFloat)->real = value;
   }

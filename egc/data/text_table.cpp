@@ -1,6 +1,6 @@
 #include "egc/data/text_table.h"
+#include "egc/data/from_chars.h"
 
-#include <fast_float/fast_float.h>
 
 #include <algorithm>
 #include <array>
@@ -189,7 +189,7 @@ bool parse_field(std::string_view field, double& value) {
   std::string digits;
   if (field.find(',') != std::string_view::npos) field = digits = without_thousands(field);
   const auto [next, error] =
-      fast_float::from_chars(field.data(), field.data() + field.size(), value);
+      data::from_chars(field.data(), field.data() + field.size(), value);
   return error == std::errc() && next == field.data() + field.size() && std::isfinite(value);
 }
 

@@ -34,7 +34,7 @@ class Sums {
     thread_ = std::thread([this] { run(); });
   }
   ~Sums() {
-    mesh_->closeConnections();  // a sum that others take no part in any more must not be waited for
+    abort();  // a sum that others take no part in any more must not be waited for
     {
       const std::lock_guard lock(mutex_);
       ended_ = true;
@@ -42,6 +42,8 @@ class Sums {
     }
     thread_.join();
   }
+
+  void abort() { mesh_->abort(); }
 
   std::future<void> begin(std::span<float> values) {
     std::packaged_task<void()> task([this, values] { sum(values); });
@@ -108,6 +110,8 @@ struct Group::Content {
   auto guarded(F&& f) {
     try {
       return f();
+    } catch (const Error&) {  // of this rank's own making
+      throw;
     } catch (const std::exception& e) {
       watch->wait_for_verdict();
       fail(ErrorKind::kSystem, "rank {} of {}: the others cannot be reached: {}", place.rank,
@@ -129,6 +133,11 @@ struct Guarded : BatchGroup::Pending {
   void wait() override { on_wait(); }
 };
 
+struct GuardedSum : Guarded {
+  std::shared_future<void> sum;
+  ~GuardedSum() override { sum.wait(); }
+};
+
 }  // namespace
 
 Group::Group(const GroupAddress& place, OnLost on_lost) : content_(std::make_unique<Content>()) {
@@ -140,8 +149,13 @@ Group::Group(const GroupAddress& place, OnLost on_lost) : content_(std::make_uni
     const auto device = make_device(meeting.own_address());
     c.now = std::make_shared<Mesh>(place, device, meeting, deadline);
     c.sums = std::make_unique<Sums>(std::make_shared<Mesh>(place, device, meeting, deadline));
-    c.watch = std::make_unique<Watch>(meeting.take_lines(), place.rank, place.size,
-                                      std::move(on_lost));
+    // Whoever waits for somebody who waits for the lost rank would wait for long.
+    auto tell = [&c, on_lost = std::move(on_lost)](const std::string& sentence) {
+      on_lost(sentence);
+      c.now->abort();
+      c.sums->abort();
+    };
+    c.watch = std::make_unique<Watch>(meeting.take_lines(), place.rank, place.size, tell);
   } catch (const std::exception& e) {
     fail(ErrorKind::kSystem, "rank {} of {} cannot join the group at {}:{}: {}", place.rank,
          place.size, place.address, place.port, first_line(e.what()));
@@ -198,10 +212,9 @@ void Group::broadcast(std::span<std::byte> bytes) {
 }
 
 std::unique_ptr<Group::Pending> Group::begin_sum(std::span<float> values) {
-  auto out = std::make_unique<Guarded>();
-  out->on_wait = [c = content_.get(), sum = content_->sums->begin(values).share()] {
-    c->guarded([&] { sum.get(); });
-  };
+  auto out = std::make_unique<GuardedSum>();
+  out->sum = content_->sums->begin(values).share();
+  out->on_wait = [c = content_.get(), sum = out->sum] { c->guarded([&] { sum.get(); }); };
   return out;
 }
 

@@ -125,8 +125,11 @@ void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadl
         --missing;
     }
     strangers = std::move(still);
-    if (const int s = accept4(listener.socket(), nullptr, nullptr, SOCK_CLOEXEC); s >= 0)
+    while (true) {
+      const int s = accept4(listener.socket(), nullptr, nullptr, SOCK_CLOEXEC);
+      if (s < 0) break;
       strangers.emplace_back(s);
+    }
   }
   own_address_ = place.address;
   for (const Line& line : lines_)

@@ -74,6 +74,10 @@ Mesh::Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> d
 
 std::unique_ptr<BatchGroup::Pending> Mesh::exchange(const void* sent, std::span<const Piece> to,
                                                     void* received, std::span<const Piece> from) {
+  const Piece mine = to[static_cast<size_t>(rank)], own = from[static_cast<size_t>(rank)];
+  check(mine.bytes == own.bytes, "exchange: rank {} sends itself {} bytes and receives {}", rank,
+        mine.bytes, own.bytes);
+  const SignalsBlocked blocked;  // Gloo writes in this thread, maybe to somebody who is gone
   auto out = std::make_unique<Exchange>();
   // Gloo does not write to what it sends.
   out->sent = createUnboundBuffer(const_cast<void*>(sent), static_cast<size_t>(end_of(to)));
@@ -92,13 +96,19 @@ std::unique_ptr<BatchGroup::Pending> Mesh::exchange(const void* sent, std::span<
     out->sent->send(r, slot, static_cast<size_t>(piece.offset), static_cast<size_t>(piece.bytes));
     ++out->sending;
   }
-  const Piece mine = to[static_cast<size_t>(rank)], own = from[static_cast<size_t>(rank)];
-  check(mine.bytes == own.bytes, "exchange: rank {} sends itself {} bytes and receives {}", rank,
-        mine.bytes, own.bytes);
   if (mine.bytes > 0)
     std::memcpy(static_cast<char*>(received) + own.offset,
                 static_cast<const char*>(sent) + mine.offset, static_cast<size_t>(mine.bytes));
   return out;
+}
+
+void Mesh::abort() {
+  // closeConnections() wakes nobody; a message that does not come in time fails all others too.
+  char byte = 0;
+  try {
+    createUnboundBuffer(&byte, sizeof byte)->waitRecv(std::chrono::milliseconds(0));
+  } catch (const std::exception&) {
+  }
 }
 
 }  // namespace egc::distributed

@@ -18,8 +18,8 @@ std::shared_ptr<gloo::transport::Device> make_device(const std::string& address)
 class Mesh : public gloo::Context {
  public:
   // Every rank makes its meshes in the same order.
-  Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> device,
-       Meeting& meeting, Clock::time_point deadline);
+  Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> device, Meeting& meeting,
+       Clock::time_point deadline);
 
   // What stands in a buffer for, or from, each rank.
   struct Piece {
@@ -28,6 +28,9 @@ class Mesh : public gloo::Context {
   };
   std::unique_ptr<BatchGroup::Pending> exchange(const void* sent, std::span<const Piece> to,
                                                 void* received, std::span<const Piece> from);
+
+  // Whoever waits for something, in any thread, gets an error; so does everything from here on.
+  void abort();
 
  private:
   uint64_t next_slot_ = 0;

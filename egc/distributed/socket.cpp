@@ -1,5 +1,6 @@
 #include "egc/distributed/socket.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -44,6 +45,8 @@ int listen_on(const addrinfo& a) {
   const int on = 1, off = 0;
   setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (a.ai_family == AF_INET6) setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  // Who has knocked may be gone again when the door is opened: accept() must not wait.
+  fcntl(s, F_SETFL, fcntl(s, F_GETFL) | O_NONBLOCK);
   if (bind(s, a.ai_addr, a.ai_addrlen) == 0 && listen(s, SOMAXCONN) == 0) return s;
   const int error = errno;
   close(s);
@@ -62,6 +65,16 @@ int connect_on(const Line& line, const addrinfo& a, Clock::time_point deadline) 
   socklen_t size = sizeof error;
   getsockopt(line.socket(), SOL_SOCKET, SO_ERROR, &error, &size);
   return error;
+}
+
+// Where nobody listens at a port that the system also gives to clients, it may give a client that
+// very port, and connect it to itself.
+bool is_own_peer(const Line& line) {
+  sockaddr_storage ends[2] = {};
+  socklen_t sizes[2] = {sizeof ends[0], sizeof ends[1]};
+  getsockname(line.socket(), reinterpret_cast<sockaddr*>(&ends[0]), &sizes[0]);
+  getpeername(line.socket(), reinterpret_cast<sockaddr*>(&ends[1]), &sizes[1]);
+  return std::memcmp(&ends[0], &ends[1], sizeof ends[0]) == 0;
 }
 
 std::string text_of(const sockaddr_storage& address, socklen_t size) {
@@ -108,7 +121,8 @@ Line connect_to(const std::string& address, int port, Clock::time_point deadline
       const int s = open_socket(*a);
       if (s < 0) continue;
       Line line(s);
-      const int error = connect_on(line, *a, deadline);
+      int error = connect_on(line, *a, deadline);
+      if (error == 0 && is_own_peer(line)) error = ECONNREFUSED;
       if (error == 0) return line;
       reason = std::strerror(error);
     }

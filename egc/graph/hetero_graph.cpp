@@ -64,4 +64,10 @@ void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
   }
 }
 
+std::vector<int64_t> first_nodes(const HeteroGraph& graph) {
+  std::vector<int64_t> first = {0};
+  for (const int64_t n : graph.num_nodes) first.push_back(first.back() + n);
+  return first;
+}
+
 }  // namespace egc

@@ -45,4 +45,7 @@ Csr relation_from_edges(const HeteroSchema::Relation& relation, std::span<const 
 // Throws unless the graph has the schema's types and relations, of fitting sizes.
 void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph);
 
+// Where the nodes of each type begin when all are numbered in a row, and how many there are.
+std::vector<int64_t> first_nodes(const HeteroGraph& graph);
+
 }  // namespace egc

@@ -1,11 +1,10 @@
 #include "egc/graph/partition.h"
 
-#include <metis.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "egc/core/error.h"
+#include "egc/graph/cut_by_metis.h"
 
 namespace egc {
 namespace {
@@ -13,74 +12,6 @@ namespace {
 void sort_unique(std::vector<int64_t>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
-// Where the nodes of each type begin when all are numbered in a row, and how many there are.
-std::vector<int64_t> first_nodes(const HeteroGraph& graph) {
-  std::vector<int64_t> first = {0};
-  for (const int64_t n : graph.num_nodes) first.push_back(first.back() + n);
-  return first;
-}
-
-// Both directions of every edge, each once, without loops: what METIS reads.
-struct Adjacency {
-  std::vector<idx_t> offsets = {0};
-  std::vector<idx_t> neighbours;
-};
-
-Adjacency undirected(const HeteroSchema& schema, const HeteroGraph& graph) {
-  const std::vector<int64_t> first = first_nodes(graph);
-  int64_t most = first.back();  // the weights' sum, too
-  for (const Csr& relation : graph.relations) most += 2 * relation.num_edges();
-  check(most <= std::numeric_limits<idx_t>::max(),
-        "partition: METIS holds at most {} edges in both directions, got {}; \"egc data partition "
-        "--method ranges\" has no such limit",
-        std::numeric_limits<idx_t>::max(), most);
-  Adjacency out;
-  std::vector<int64_t> near;
-  const auto add_row = [&](const Csr& rows, int64_t i, int64_t type) {
-    for (int64_t e = rows.offsets()[i]; e < rows.offsets()[i + 1]; ++e)
-      near.push_back(first[type] + rows.sources()[e]);
-  };
-  for (size_t t = 0; t < graph.num_nodes.size(); ++t)
-    for (int64_t i = 0; i < graph.num_nodes[t]; ++i) {
-      near.clear();
-      for (size_t r = 0; r < graph.relations.size(); ++r) {
-        const auto& joined = schema.relations[r];
-        if (joined.target == static_cast<int64_t>(t)) add_row(graph.relations[r], i, joined.source);
-        if (joined.source == static_cast<int64_t>(t))
-          add_row(graph.relations[r].transposed(), i, joined.target);
-      }
-      sort_unique(near);
-      for (const int64_t j : near)
-        if (j != first[t] + i) out.neighbours.push_back(static_cast<idx_t>(j));
-      out.offsets.push_back(static_cast<idx_t>(out.neighbours.size()));
-    }
-  return out;
-}
-
-std::vector<int32_t> by_metis(Adjacency adjacency, int64_t parts) {
-  auto nodes = static_cast<idx_t>(adjacency.offsets.size() - 1);
-  auto wanted = static_cast<idx_t>(parts);
-  // Memory goes with the nodes, time with nodes and edges: both are balanced.
-  idx_t constraints = 2;
-  std::vector<idx_t> weights;
-  for (idx_t i = 0; i < nodes; ++i) {
-    weights.push_back(1);
-    weights.push_back(1 + adjacency.offsets[i + 1] - adjacency.offsets[i]);
-  }
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 0;
-  idx_t cut = 0;
-  std::vector<idx_t> part_of(static_cast<size_t>(nodes));
-  const int result = METIS_PartGraphKway(
-      &nodes, &constraints, adjacency.offsets.data(), adjacency.neighbours.data(), weights.data(),
-      nullptr, nullptr, &wanted, nullptr, nullptr, options, &cut, part_of.data());
-  if (result != METIS_OK)
-    fail(ErrorKind::kSystem, "partition: METIS could not cut {} nodes into {} parts (error {})",
-         nodes, parts, result);
-  return {part_of.begin(), part_of.end()};
 }
 
 std::vector<int32_t> by_ranges(std::span<const int64_t> num_nodes, int64_t parts) {
@@ -205,7 +136,7 @@ std::vector<int32_t> partition(const HeteroSchema& schema, const HeteroGraph& gr
   check(parts >= 1 && parts <= nodes, "partition: parts must be from 1 to the {} nodes, got {}",
         nodes, parts);
   std::vector<int32_t> part_of = method == PartitionMethod::kMetis && parts > 1
-                                     ? by_metis(undirected(schema, graph), parts)
+                                     ? cut_by_metis(schema, graph, parts)
                                      : by_ranges(graph.num_nodes, parts);
   fill_empty_parts(part_of, parts);
   return part_of;

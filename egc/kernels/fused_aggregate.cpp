@@ -233,8 +233,8 @@ void write_nothing(const FusedShape& shape, size_t columns, const DirectOut<T>& 
                                 (to.bias == nullptr ? T{0} : to.bias[to.place(a) + c]);
 }
 
-// One head and one basis, the paper's Algorithm 1, or no weights: the accumulators never leave the
-// registers. Rows are written by the walk itself, so this serves the modes whose loops it knows.
+// One head and one basis, the paper's Algorithm 1, or no weights: no row of aggregates is
+// kept. Rows are written by the walk itself, so this serves the modes whose loops it knows.
 template <class T>
 void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                  T* out, bool stream, T* scratch) {

@@ -2,8 +2,8 @@
 // into panels of a few vectors; rows are read where they are. No threads here, no allocation.
 //
 // Every element is one chain of fused multiply-adds in order: its bits depend neither on the
-// number of rows or columns nor on the blocks they are computed in. (SSE4 and plain scalar code
-// round the product as well.)
+// number of rows or columns nor on the blocks they are computed in. (Plain scalar code rounds
+// the product as well.)
 #pragma once
 
 #include <cstdint>

@@ -108,12 +108,30 @@ inline bool has_sym_loop(const FusedShape& shape) {
   return shape.self_loops == SelfLoops::kSymnorm && shape.aggregators.has(Aggregator::kSymnorm);
 }
 
+// Where speed counts less than the size of the program: walks that take the sum and both extrema
+// serve for all that want some of them.
+template <class T>
+inline constexpr bool kFewWalks = !kFastTarget || sizeof(T) == 8;
+
+template <class T>
+Kinds walked_kinds(Kinds kinds, bool winners) {
+  if constexpr (kFewWalks<T>) {
+    if (kinds.sums == Kinds::kNone) kinds.sums = Kinds::kSum;
+    kinds.max = kinds.min = true;
+    kinds.winners = winners;
+  }
+  return kinds;
+}
+
 // Calls f<kinds>(), with the kinds as a constant. kWinners is a choice of the kernel, not of the
-// set, so that the forward pass does not compile walks that it never uses; likewise kMoments.
-template <bool kWinners, bool kMoments = true, class F>
+// set, so that the forward pass does not compile walks that it never uses; likewise kMoments and
+// kFew (walked_kinds).
+template <bool kWinners, bool kMoments = true, bool kFew = false, class F>
 void with_kinds(Kinds kinds, F&& f) {
   const auto with = [&]<Kinds::Sums kSums, bool kSym, bool kMax, bool kMin>() {
-    if constexpr (kSums != Kinds::kNone || kSym)  // as Kinds::of has it
+    constexpr bool kReached = kFew ? kSums != Kinds::kNone && kMax && kMin
+                                   : kSums != Kinds::kNone || kSym;  // as Kinds::of has it
+    if constexpr (kReached)
       f.template operator()<Kinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
   };
   const auto with_min = [&]<Kinds::Sums kSums, bool kSym, bool kMax>() {
@@ -144,8 +162,9 @@ void with_kinds(Kinds kinds, F&& f) {
 // The walk for a set of kinds, chosen once per call of a kernel.
 template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
 WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
+  constexpr bool kFew = kFewWalks<T> && std::is_same_v<To, RowScratch<T>>;
   WalkRow<T, To> walk = nullptr;
-  with_kinds<kWinners>(kinds, [&]<Kinds kKinds>() {
+  with_kinds<kWinners, true, kFew>(kinds, [&]<Kinds kKinds>() {
     walk = &walk_row<kKinds, false, T, To>;
     if constexpr (kMayBeWeighted)
       if (weighted) walk = &walk_row<kKinds, true, T, To>;
@@ -183,7 +202,7 @@ class RowAggregator {
   RowAggregator(const FusedShape& shape, const FusedInput<T>& input, const RowScratch<T>& scratch)
       : in_(input),
         buf_(scratch),
-        kinds_(Kinds::of(shape.aggregators, kWinners)),
+        kinds_(walked_kinds<T>(Kinds::of(shape.aggregators, kWinners), kWinners)),
         walk_(choose_walk<kWinners, T, RowScratch<T>>(kinds_, input.graph.weights != nullptr)),
         columns_(static_cast<size_t>(shape.bases * input.bases.width)),
         sym_loop_(has_sym_loop(shape)),

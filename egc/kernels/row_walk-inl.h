@@ -67,6 +67,43 @@ HWY_INLINE void put_scaled(D d, T factor, hn::Vec<D> value, const T* bias, size_
     hn::StoreU(y, d, to + at);
 }
 
+// Aggregates of a block of columns on their way to the output: what to do with each.
+template <class T>
+struct StoredAggregate {
+  const T* values = nullptr;
+  Aggregator aggregator = Aggregator::kAdd;
+  T factor = T{1};
+};
+
+// With one head and one basis the weighted result needs no other column: straight to the output,
+// as one weighted sum or each in a place of its own. One function for all kinds of walks: the
+// aggregates come through the first cache, which costs little beside gathering them.
+template <class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void put_direct(D d, const StoredAggregate<T>* stored, int count, const size_t* at,
+                             int vectors, const DirectOut<T>& to) {
+  const auto value = [&](const StoredAggregate<T>& s, int v)
+                         HWY_ATTR { return hn::LoadU(d, s.values + v * kLanes<D>); };
+  if (!to.apart) {
+    for (int v = 0; v < vectors; ++v) {
+      auto y = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + at[v]);
+      for (int k = 0; k < count; ++k)
+        y = hn::MulAdd(hn::Set(d, stored[k].factor), value(stored[k], v), y);
+      if (to.stream)
+        hn::Stream(y, d, to.out + at[v]);
+      else
+        hn::StoreU(y, d, to.out + at[v]);
+    }
+    return;
+  }
+  for (int k = 0; k < count; ++k) {
+    const int64_t place = to.place(stored[k].aggregator);
+    if (place < 0) continue;
+    for (int v = 0; v < vectors; ++v)
+      put_scaled(d, stored[k].factor, value(stored[k], v),
+                 to.bias == nullptr ? nullptr : to.bias + place, at[v], to.stream, to.out + place);
+  }
+}
+
 // What a walk found.
 struct Walked {
   int64_t count = 0;   // neighbours taken
@@ -251,57 +288,47 @@ struct Accumulators {
             hn::Sqrt(hn::Add(var, hn::Set(d, static_cast<T>(kStdEpsilon))))};
   }
 
-  // With one head and one basis the weighted result needs no other column: straight to the output.
   HWY_INLINE void store(D d, const size_t* at, int64_t count, const DirectOut<T>& to) const {
-    if (to.apart) return store_apart(d, at, count, to);
-    const T mean_factor = T{1} / static_cast<T>(count);
+    constexpr int kStored =
+        int{kSum} + 3 * int{kMoments} + int{kKinds.sym} + int{kKinds.max} + int{kKinds.min};
+    HWY_ALIGN T values[HWY_MAX(1, kStored)][kVectors * kLanes<D>];
+    StoredAggregate<T> stored[HWY_MAX(1, kStored) + 1];
+    int rows = 0, entries = 0;
+    const auto keep = [&](auto&& of) HWY_ATTR {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      V y = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + at[v]);
-      const V sum_factor =
-          hn::Set(d, to.weight(Aggregator::kAdd) + to.weight(Aggregator::kMean) * mean_factor);
-      if constexpr (kSum) y = hn::MulAdd(sum_factor, sum[v], y);
-      if constexpr (kMoments) {
-        const Moments m = moments(d, v, count);
-        y = hn::MulAdd(sum_factor, m.sum, y);
-        y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kVar)), m.var, y);
-        y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kStd)), m.std, y);
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(of(v), d, values[rows] + v * kLanes<D>);
+      return values[rows++];
+    };
+    const auto use = [&](const T* from, Aggregator a, T factor) {
+      stored[entries++] = {from, a, factor};
+    };
+    const auto weight = [&](Aggregator a) { return to.apart ? T{1} : to.weight(a); };
+    const auto use_sum = [&](const T* from) {
+      const T mean_factor = T{1} / static_cast<T>(count);
+      if (to.apart) {
+        use(from, Aggregator::kAdd, T{1});
+        use(from, Aggregator::kMean, mean_factor);
+      } else {
+        use(from, Aggregator::kAdd,
+            to.weight(Aggregator::kAdd) + to.weight(Aggregator::kMean) * mean_factor);
       }
-      if constexpr (kKinds.sym)
-        y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kSymnorm)), sym[v], y);
-      if constexpr (kKinds.max) y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kMax)), max[v], y);
-      if constexpr (kKinds.min) y = hn::MulAdd(hn::Set(d, to.weight(Aggregator::kMin)), min[v], y);
-      if (to.stream)
-        hn::Stream(y, d, to.out + at[v]);
-      else
-        hn::StoreU(y, d, to.out + at[v]);
+    };
+    if constexpr (kSum) use_sum(keep([&](int v) HWY_ATTR { return sum[v]; }));
+    if constexpr (kMoments) {
+      use_sum(keep([&](int v) HWY_ATTR { return moments(d, v, count).sum; }));
+      use(keep([&](int v) HWY_ATTR { return moments(d, v, count).var; }), Aggregator::kVar,
+          weight(Aggregator::kVar));
+      use(keep([&](int v) HWY_ATTR { return moments(d, v, count).std; }), Aggregator::kStd,
+          weight(Aggregator::kStd));
     }
-  }
-
-  HWY_INLINE void store_apart(D d, const size_t* at, int64_t count, const DirectOut<T>& to) const {
-    const T mean_factor = T{1} / static_cast<T>(count);
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const auto put = [&](Aggregator a, T factor, V value) HWY_ATTR {
-        if (const int64_t place = to.place(a); place >= 0)
-          put_scaled(d, factor, value, to.bias == nullptr ? nullptr : to.bias + place, at[v],
-                     to.stream, to.out + place);
-      };
-      const auto put_sums = [&](V value) HWY_ATTR {
-        put(Aggregator::kAdd, T{1}, value);
-        put(Aggregator::kMean, mean_factor, value);
-      };
-      if constexpr (kSum) put_sums(sum[v]);
-      if constexpr (kMoments) {
-        const Moments m = moments(d, v, count);
-        put_sums(m.sum);
-        put(Aggregator::kVar, T{1}, m.var);
-        put(Aggregator::kStd, T{1}, m.std);
-      }
-      if constexpr (kKinds.sym) put(Aggregator::kSymnorm, to.weight(Aggregator::kSymnorm), sym[v]);
-      if constexpr (kKinds.max) put(Aggregator::kMax, T{1}, max[v]);
-      if constexpr (kKinds.min) put(Aggregator::kMin, T{1}, min[v]);
-    }
+    if constexpr (kKinds.sym)  // its weight has the target's factor
+      use(keep([&](int v) HWY_ATTR { return sym[v]; }), Aggregator::kSymnorm,
+          to.weight(Aggregator::kSymnorm));
+    if constexpr (kKinds.max)
+      use(keep([&](int v) HWY_ATTR { return max[v]; }), Aggregator::kMax, weight(Aggregator::kMax));
+    if constexpr (kKinds.min)
+      use(keep([&](int v) HWY_ATTR { return min[v]; }), Aggregator::kMin, weight(Aggregator::kMin));
+    put_direct(d, stored, entries, at, kVectors, to);
   }
 
   HWY_INLINE void store(D d, const size_t* at, int64_t count, const RowScratch<T>& to) const {
@@ -426,7 +453,7 @@ HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, s
 }
 
 // The instruction sets that get every variant; on the others compile time counts more.
-inline constexpr bool kFastTarget = HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_SSE4;
+inline constexpr bool kFastTarget = HWY_TARGET != HWY_SCALAR;
 
 // Vectors of accumulators that fit the registers, with a few left for the message.
 // kWide: also blocks of eight, for walks that write their result at once and whose rows are wide.
@@ -438,7 +465,7 @@ constexpr int most_vectors() {
   const int registers = kFullLanes<T> * sizeof(T) >= 64 ? 28 : 13;
   const int fits = needed == 0 ? 1 : registers / needed;
   // Weights and double precision are not the fast path: fewer variants to compile.
-  const int most = kWeighted || !kFastTarget ? 1 : sizeof(T) == 8 ? 2 : 4;
+  const int most = kWeighted || !kFastTarget || sizeof(T) == 8 ? 1 : 4;
   if (kWide && most == 4 && fits >= 8) return 8;
   return HWY_MAX(1, HWY_MIN(most, fits));
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "egc/core/error.h"
+#include "egc/core/symmetric_spectrum.h"
 #include "egc/models/homogeneous_network.h"
 #include "egc/ops/aggregate.h"
 #include "egc/ops/for_each_row.h"
@@ -83,52 +84,16 @@ std::vector<double> laplacian_of(const Csr& graph) {
   return a;
 }
 
-// One of Jacobi's rotations: makes a[p, q] of the symmetric matrix 0; the columns of v turn along.
-void rotate(std::vector<double>& a, std::vector<double>& v, int64_t n, int64_t p, int64_t q) {
-  const double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
-  const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1));
-  const double c = 1 / std::hypot(t, 1);
-  const double s = t * c;
-  const auto turn = [&](double& x, double& y) {
-    const double before = x;
-    x = c * x - s * y;
-    y = s * before + c * y;
-  };
-  for (int64_t k = 0; k < n; ++k) turn(a[k * n + p], a[k * n + q]);
-  for (int64_t k = 0; k < n; ++k) turn(a[p * n + k], a[q * n + k]);
-  for (int64_t k = 0; k < n; ++k) turn(v[k * n + p], v[k * n + q]);
-}
-
 }  // namespace
 
 std::pair<Tensor, Tensor> graph_spectrum(const Csr& graph) {
   check(graph.is_square(), "a spectrum needs a square graph");
   const int64_t n = graph.num_targets();
-  std::vector<double> a = laplacian_of(graph);
-  std::vector<double> v(a.size(), 0.0);
-  for (int64_t i = 0; i < n; ++i) v[i * n + i] = 1;
-  constexpr int kMostSweeps = 60;  // some ten are enough
-  constexpr double kZero = 1e-15;  // entries are at most 2
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
-    bool done = true;
-    for (int64_t p = 0; p < n; ++p)
-      for (int64_t q = p + 1; q < n; ++q)
-        if (std::abs(a[p * n + q]) > kZero) {
-          rotate(a, v, n, p, q);
-          done = false;
-        }
-    if (done) break;
-  }
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t i, int64_t j) { return a[i * n + i] < a[j * n + j]; });
+  const Spectrum spectrum = symmetric_spectrum(laplacian_of(graph), n);
   const Tensor values = Tensor::empty(1, n, DType::kF64);
   const Tensor vectors = Tensor::empty(n, n, DType::kF64);
-  for (int64_t k = 0; k < n; ++k) {
-    values.data<double>()[k] = a[order[k] * n + order[k]];
-    for (int64_t i = 0; i < n; ++i) vectors.data<double>()[i * n + k] = v[i * n + order[k]];
-  }
+  std::copy(spectrum.values.begin(), spectrum.values.end(), values.data<double>());
+  std::copy(spectrum.vectors.begin(), spectrum.vectors.end(), vectors.data<double>());
   return {values, vectors};
 }
 

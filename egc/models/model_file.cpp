@@ -57,6 +57,7 @@ LoadedNetwork load_network(const std::filesystem::path& path) {
   try {
     loaded.network = build(file);
   } catch (const Error& e) {
+    if (e.kind() == ErrorKind::kSystem) throw;  // no memory: not the file's fault
     fail(ErrorKind::kModel, "{}: {}", where, e.what());
   }
   loaded.network->load_state(read_tensors(file), where);

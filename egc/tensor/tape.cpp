@@ -48,11 +48,15 @@ void Tape::finish(Node& node) {
 }
 
 void Tape::backward(const Tensor& output, const Tensor& grad_output) {
-  check(output.gradient() != nullptr && !nodes_.empty(),
-        "backward: the output depends on nothing that has a gradient");
   expect_matrix("backward", "the gradient of the output", grad_output, output.rows(),
                 output.columns(), output.dtype());
-  output.gradient()->add(grad_output);
+  backward(output.gradient(), grad_output);
+}
+
+void Tape::backward(const std::shared_ptr<Gradient>& output, const Tensor& grad_output) {
+  check(output != nullptr && !nodes_.empty(),
+        "backward: the output depends on nothing that has a gradient");
+  output->add(grad_output);
   while (!nodes_.empty()) {
     // Nobody else needs an inner gradient: it is freed as soon as it was used.
     const Tensor gradient = nodes_.back().output->take();

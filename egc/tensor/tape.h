@@ -47,6 +47,8 @@ class Tape {
   // From the output of a recorded operator and the gradient of a number with respect to it. What
   // was recorded is gone afterwards.
   void backward(const Tensor& output, const Tensor& grad_output);
+  // The same for who kept the output's gradient, but not the output.
+  void backward(const std::shared_ptr<Gradient>& output, const Tensor& grad_output);
 
  private:
   struct Node {

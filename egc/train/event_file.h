@@ -1,11 +1,9 @@
 // Curves for TensorBoard: a file of records, each an Event (event.proto) between checksums.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "egc/train/epoch_record.h"
 
@@ -21,8 +19,5 @@ class EventFile {
   std::filesystem::path path_;
   double wall_time_ = 0;  // when the last epoch ended, in seconds since 1970
 };
-
-// CRC-32C (Castagnoli).
-uint32_t crc32c(std::string_view bytes);
 
 }  // namespace egc::train

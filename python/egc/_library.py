@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-_NAME = "libegc_nn.so"
+_NAME = "libegc_torch.so"
 
 
 def _find() -> Path:

@@ -6,13 +6,18 @@ build=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake --install "$build" --prefix "$work/install" >/dev/null
+cmake --install "$build" --strip --prefix "$work/install" >/dev/null
 cmake -G Ninja -S "$source/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/install" >/dev/null
 cmake --build "$work/examples"
 egc=$work/install/bin/egc
 "$egc" --version
 "$egc" bench layer --topology zinc-single --reps 1 >/dev/null 2>&1
+# Every header of the package compiles by itself.
+find "$work/install/include/egc" -name '*.h' -not -path '*/torch/*' | while read -r header; do
+  echo "#include \"$header\"" | g++ -std=c++20 -fsyntax-only -I"$work/install/include" -x c++ - || { echo "$header does not compile by itself"; exit 1; }
+done
 "$work/examples/train_layer"
+if [ -e "$work/examples/train_layer_torch" ]; then "$work/examples/train_layer_torch"; else echo "no LibTorch: its example is not built"; fi
 
 # The library and the program predict the same.
 "$egc" data generate molecules --size 0.01 --out "$work/data" >/dev/null

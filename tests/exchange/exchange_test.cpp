@@ -5,26 +5,25 @@
 #include "egc/exchange/authors_state.h"
 #include "egc/exchange/foreign_state.h"
 #include "egc/exchange/infer_config.h"
-#include "egc/models/network.h"
 #include "egc/train/run_config.h"
 #include "tests/core/expect_error.h"
+#include "tests/models/network_inputs.h"
+#include "tests/tensor/arrays.h"
 
 namespace egc {
 namespace {
 
 using exchange::ConfigHints;
 using models::ModelConfig;
-using nn::State;
 using testing::expect_error;
+using testing::expect_same_state;
+using testing::ones;
 
 ModelConfig config_of(const std::string& name) {
   return train::read_model_config(std::string(EGC_SOURCE_DIR) + "/configs/" + name + ".json");
 }
 
-State state_of(const ModelConfig& config) {
-  torch::manual_seed(0);
-  return nn::state_of(*models::make_network(config));
-}
+State state_of(const ModelConfig& config) { return testing::new_network(config)->state(); }
 
 // Every network of the release.
 const char* const kNetworks[] = {
@@ -38,9 +37,8 @@ TEST(AuthorsState, GoesOutAndComesBack) {
     const ModelConfig config = config_of(name);
     const State own = state_of(config);
     const State back = exchange::network_state(config, exchange::authors_state(config, own));
-    ASSERT_EQ(back.size(), own.size()) << name;
-    for (const auto& [key, tensor] : own)
-      EXPECT_TRUE(back.contains(key) && at::equal(back.at(key), tensor)) << name << " " << key;
+    SCOPED_TRACE(name);
+    expect_same_state(back, own);
   }
 }
 
@@ -81,7 +79,7 @@ TEST(InferConfig, FindsTheNetworksOfTheRelease) {
     EXPECT_EQ(got.self_loops, want.self_loops) << name;
     EXPECT_EQ(got.dropout_at.conv_input, want.dropout_at.conv_input) << name;
     // The same parameters: heads, bases and everything else that has a shape.
-    nn::load_state(*models::make_network(got), state_of(want), name);
+    models::make_network(got)->load_state(state_of(want), name);
   }
 }
 
@@ -112,7 +110,9 @@ TEST(InferConfig, ReadsPyTorchGeometricsForm) {
   const ModelConfig got = exchange::infer_config(pyg, hints);
   EXPECT_EQ(got.bases, 4);
   EXPECT_EQ(got.self_loops, SelfLoops::kAll);
-  nn::load_state(*models::make_network(got), exchange::network_state(got, pyg), "");
+  const auto network = models::make_network(got);
+  network->load_state(exchange::network_state(got, pyg), "");
+  expect_same_state(network->state(), state_of(want));
 }
 
 TEST(InferConfig, AsksForWhatShapesDoNotTell) {
@@ -130,12 +130,11 @@ TEST(InferConfig, AsksForWhatShapesDoNotTell) {
   ConfigHints other;
   other.model = "gin";
   refuse("molhiv/gcn", other, {"one of gcn, not of gin"});
-  for (const State& state :
-       {State{}, State{{"weight", at::ones({2, 2})}},
-        State{{"convs.0.bias", at::ones({2})}, {"embed.weight", at::ones({4, 4})}},
-        State{{"convs.0.comb_weights.weight", at::ones({2})},
-              {"embed.weight", at::ones({4, 4})},
-              {"out.weight", at::ones({2, 4})}}})
+  for (const State& state : {State{}, State{{"weight", ones({2, 2})}},
+                             State{{"convs.0.bias", ones({2})}, {"embed.weight", ones({4, 4})}},
+                             State{{"convs.0.comb_weights.weight", ones({2})},
+                                   {"embed.weight", ones({4, 4})},
+                                   {"out.weight", ones({2, 4})}}})
     expect_error(ErrorKind::kModel, {"the state has no"},
                  [&] { exchange::infer_config(state, {}); });
 }

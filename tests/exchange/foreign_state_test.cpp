@@ -1,10 +1,10 @@
 // Names and shapes of other implementations: what has no place here is refused, not lost.
 #include "egc/exchange/foreign_state.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "tests/core/expect_error.h"
+#include "tests/tensor/arrays.h"
 
 namespace egc {
 namespace {
@@ -12,8 +12,9 @@ namespace {
 using exchange::network_state;
 using models::Encoder;
 using models::ModelConfig;
-using nn::State;
 using testing::expect_error;
+using testing::full_array;
+using testing::ones;
 
 ModelConfig config_for(const std::string& model, Encoder encoder = Encoder::kLinear) {
   ModelConfig c;
@@ -39,7 +40,7 @@ void expect_refused(const State& foreign, const std::string& part = "",
 }
 
 TEST(ForeignState, KnownNamesFindTheirPlaces) {
-  const at::Tensor t = at::ones({2, 2});
+  const NdArray t = ones({2, 2});
   const State foreign = {{"embedding.weight", t},
                          {"graph_layers.0.0.bias", t},
                          {"graph_layers.0.1.running_mean", t},
@@ -68,12 +69,11 @@ TEST(ForeignState, KnownNamesFindTheirPlaces) {
 
 // PyTorch Geometric's example of EGC: wrapped batch norms, Linears without a bias before a norm.
 TEST(ForeignState, WrappersAndHeadsWithoutBias) {
-  const at::Tensor t = at::ones({2, 2});
-  const State wrapped = {
-      {"module.encoder.weight", t},        {"module.convs.0.bias", t},
-      {"module.norms.0.module.weight", t}, {"module.mlp.0.weight", t},
-      {"module.mlp.1.running_mean", t},    {"module.mlp.1.weight", at::ones({2})},
-      {"module.mlp.3.weight", t},          {"module.mlp.3.bias", t}};
+  const NdArray t = ones({2, 2});
+  const State wrapped = {{"module.encoder.weight", t},        {"module.convs.0.bias", t},
+                         {"module.norms.0.module.weight", t}, {"module.mlp.0.weight", t},
+                         {"module.mlp.1.running_mean", t},    {"module.mlp.1.weight", ones({2})},
+                         {"module.mlp.3.weight", t},          {"module.mlp.3.bias", t}};
   const ModelConfig config = config_for("gcn");
   const State state = network_state(config, exchange::without_wrappers(wrapped));
   EXPECT_EQ(names_of(state),
@@ -82,25 +82,27 @@ TEST(ForeignState, WrappersAndHeadsWithoutBias) {
                                       "head.mlp.linears.0.weight", "head.mlp.linears.1.bias",
                                       "head.mlp.linears.1.weight", "head.mlp.norms.0.running_mean",
                                       "head.mlp.norms.0.weight"}));
-  EXPECT_TRUE(at::equal(state.at("head.mlp.linears.0.bias"), at::zeros({2})));
+  EXPECT_TRUE(state.at("head.mlp.linears.0.bias").equals(full_array({2}, 0)));
   // The last Linear's bias is missing where others have one: nothing is made up.
   State damaged = exchange::without_wrappers(wrapped);
-  damaged["mlp.0.bias"] = at::ones({2});
+  damaged["mlp.0.bias"] = ones({2});
   damaged.erase("mlp.3.bias");
   EXPECT_FALSE(network_state(config, damaged).contains("head.mlp.linears.1.bias"));
 }
 
 TEST(ForeignState, AllUnknownNamesAreListed) {
-  expect_refused({{"a.b", at::ones({1})}, {"c.d", at::ones({1})}}, "\"a.b\", \"c.d\"");
+  expect_refused({{"a.b", ones({1})}, {"c.d", ones({1})}}, "\"a.b\", \"c.d\"");
 }
 
 TEST(ForeignState, TablesLieInTheOrderOfTheirNumbers) {
   State foreign;
   for (const int k : {0, 2, 10})
-    foreign[fmt::format("node_encoder.atom_embedding_list.{}.weight", k)] = at::full({1, 2}, k);
+    foreign[fmt::format("node_encoder.atom_embedding_list.{}.weight", k)] = full_array({1, 2}, k);
   const State state = network_state(config_for("gcn", Encoder::kAtom), foreign);
   // As texts, "10" would come before "2".
-  EXPECT_TRUE(at::equal(state.at("encoder.weight").select(1, 0), at::tensor({0.0F, 2.0F, 10.0F})));
+  EXPECT_TRUE(state.at("encoder.weight")
+                  .equals(NdArray::concat(
+                      {full_array({1, 2}, 0), full_array({1, 2}, 2), full_array({1, 2}, 10)})));
 }
 
 TEST(ForeignState, UnknownNamesAreRefused) {
@@ -124,7 +126,7 @@ TEST(ForeignState, UnknownNamesAreRefused) {
                            "convs2.0.bias",
                            "encoders.weight",
                            "body.blocks.0.conv.bias"})
-    expect_refused({{name, at::ones({1})}}, fmt::format("\"{}\"", name));
+    expect_refused({{name, ones({1})}}, fmt::format("\"{}\"", name));
 }
 
 constexpr const char* kBadIndices[] = {"x",   "",     "-1",         "+1",
@@ -136,7 +138,7 @@ void expect_indices_refused(std::initializer_list<const char*> names) {
     for (const char* name : names) {
       const std::string full = fmt::format(fmt::runtime(name), index);
       SCOPED_TRACE(full);
-      expect_refused({{full, at::ones({1})}});
+      expect_refused({{full, ones({1})}});
     }
 }
 
@@ -152,7 +154,7 @@ TEST(ForeignState, BadNumbersOfLayersAreRefused) {
 
 // One of the two would be lost.
 TEST(ForeignState, TwoTensorsForOnePlaceAreRefused) {
-  const at::Tensor t = at::ones({1});
+  const NdArray t = ones({1});
   expect_refused({{"embedding.weight", t}, {"embed.weight", t}});
   expect_refused({{"convs.0.bias", t}, {"graph_layers.0.0.bias", t}});
   expect_refused({{"bns.0.bias", t}, {"graph_layers.0.1.bias", t}, {"graph_layers.0.0.bias", t}});
@@ -161,7 +163,7 @@ TEST(ForeignState, TwoTensorsForOnePlaceAreRefused) {
   expect_refused({{"a.atom_embedding_list.1.weight", t}, {"b.atom_embedding_list.1.weight", t}});
 }
 
-// Shapes that cannot be put together are an error of ours, not of LibTorch.
+// Shapes that cannot be put together are an error of ours.
 TEST(ForeignState, ShapesThatDoNotFitAreRefused) {
   const auto refused = [](const ModelConfig& config, const State& foreign) {
     try {
@@ -176,14 +178,14 @@ TEST(ForeignState, ShapesThatDoNotFitAreRefused) {
   ModelConfig egc = config_for("egc-s");
   egc.heads = 2;
   egc.bases = 2;
-  const at::Tensor basis = at::ones({3, 4});
+  const NdArray basis = ones({3, 4});
   const State good = {{"convs.0.bases_weight.0", basis},
                       {"convs.0.bases_weight.1", basis},
-                      {"convs.0.comb_weights.weight", at::ones({4, 3})},
-                      {"convs.0.comb_weights.bias", at::ones({4})}};
-  EXPECT_EQ(network_state(egc, good).at("body.blocks.0.conv.bases_lin.weight").sizes(),
+                      {"convs.0.comb_weights.weight", ones({4, 3})},
+                      {"convs.0.comb_weights.bias", ones({4})}};
+  EXPECT_EQ(network_state(egc, good).at("body.blocks.0.conv.bases_lin.weight").shape(),
             (std::vector<int64_t>{8, 3}));
-  const auto with = [&](const char* name, const at::Tensor& tensor) {
+  const auto with = [&](const char* name, const NdArray& tensor) {
     State state = good;
     state[std::string("convs.0.") + name] = tensor;
     return state;
@@ -191,20 +193,20 @@ TEST(ForeignState, ShapesThatDoNotFitAreRefused) {
   State lacking = good;
   lacking.erase("convs.0.bases_weight.1");
   refused(egc, lacking);
-  refused(egc, with("comb_weights.weight", at::ones({5, 3})));
-  refused(egc, with("comb_weights.bias", at::ones({})));
-  refused(egc, with("bases_weight.1", at::ones({2, 4})));
-  refused(egc, with("bases_weight.1", at::ones({2, 4, 3})));
-  refused(egc, with("bases_weight.1", at::ones({})));
+  refused(egc, with("comb_weights.weight", ones({5, 3})));
+  refused(egc, with("comb_weights.bias", ones({})));
+  refused(egc, with("bases_weight.1", ones({2, 4})));
+  refused(egc, with("bases_weight.1", ones({2, 4, 3})));
+  refused(egc, with("bases_weight.1", ones({})));
 
-  refused(config_for("gat"), {{"convs.0.lin_dst.weight", at::ones({2, 2})}});
-  refused(config_for("gat"), {{"convs.0.lin_dst.weight", at::ones({2, 2})},
-                              {"convs.0.lin_src.weight", at::zeros({2, 2})}});
+  refused(config_for("gat"), {{"convs.0.lin_dst.weight", ones({2, 2})}});
+  refused(config_for("gat"), {{"convs.0.lin_dst.weight", ones({2, 2})},
+                              {"convs.0.lin_src.weight", full_array({2, 2}, 0)}});
 
   const ModelConfig atom = config_for("gcn", Encoder::kAtom);
-  refused(atom, {{"a.atom_embedding_list.0.weight", at::ones({2, 2})},
-                 {"a.atom_embedding_list.1.weight", at::ones({2, 3})}});
-  refused(atom, {{"a.atom_embedding_list.0.weight", at::ones({})}});
+  refused(atom, {{"a.atom_embedding_list.0.weight", ones({2, 2})},
+                 {"a.atom_embedding_list.1.weight", ones({2, 3})}});
+  refused(atom, {{"a.atom_embedding_list.0.weight", ones({})}});
 }
 
 // A network whose constant differs would scale every aggregate wrongly, and silently.
@@ -216,9 +218,9 @@ TEST(ForeignState, TheDegreesConstantMustBeTheConfigurations) {
   config.features = 4;
   config.mean_log_degree = 2.0;
   const std::string name = "convs.0.aggr_module.avg_deg_log";
-  EXPECT_NO_THROW(exchange::network_state(config, {{name, at::full({1}, 2.00001)}}));
+  EXPECT_NO_THROW(exchange::network_state(config, {{name, full_array({1}, 2.00001)}}));
   testing::expect_error(ErrorKind::kModel, {"mean_log_degree", "2.5"}, [&] {
-    exchange::network_state(config, {{name, at::full({1}, 2.5)}});
+    exchange::network_state(config, {{name, full_array({1}, 2.5)}});
   });
 }
 

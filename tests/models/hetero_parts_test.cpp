@@ -1,11 +1,11 @@
 // A network on the parts of a graph with several types of nodes: what it gives on the whole.
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "egc/core/rng.h"
 #include "egc/graph/partition.h"
-#include "egc/models/network.h"
+#include "tests/models/network_inputs.h"
 #include "tests/ops/thread_group.h"
+#include "tests/tensor/tensors.h"
 
 namespace egc::models {
 namespace {
@@ -55,18 +55,26 @@ HeteroGraph graph_of(const HeteroSchema& schema) {
 
 class HeteroParts : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
 
+Tensor rows_of(const Tensor& t, const std::vector<int64_t>& rows) {
+  const Tensor out = Tensor::empty(std::ssize(rows), t.columns(), DType::kF64);
+  for (size_t k = 0; k < rows.size(); ++k)
+    std::copy_n(t.data<double>() + rows[k] * t.columns(), t.columns(),
+                out.data<double>() + static_cast<int64_t>(k) * t.columns());
+  return out;
+}
+
 TEST_P(HeteroParts, AreTheWhole) {
   const auto& [model, parts] = GetParam();
-  at::manual_seed(5);
   const ModelConfig config = config_of(model);
-  const auto network = make_network(config);
-  network->to(at::kDouble);
+  const auto network = testing::new_network(config, 5);
+  network->to(DType::kF64);
   ModelInput whole;
   whole.hetero = graph_of(config.schema);
-  whole.hetero_x = {at::randn({kNodes[0], config.features}, at::kDouble), {}, {}};
-  const at::Tensor upstream = at::randn({kNodes[0], config.outputs}, at::kDouble);
-  const at::Tensor y = network->forward(whole);
-  y.backward(upstream);
+  whole.hetero_x = {testing::random_tensor(kNodes[0], config.features, 5), {}, {}};
+  const Tensor upstream = testing::random_tensor(kNodes[0], config.outputs, 6);
+  Tape tape = Tape::training(0);
+  const Tensor y = network->forward(tape, whole);
+  tape.backward(y, upstream);
 
   for (const PartitionMethod method : {PartitionMethod::kMetis, PartitionMethod::kRanges}) {
     const std::vector<int32_t> part_of = partition(config.schema, whole.hetero, parts, method);
@@ -74,34 +82,40 @@ TEST_P(HeteroParts, AreTheWhole) {
     std::vector<std::shared_ptr<Network>> copies;
     for (int k = 0; k < parts; ++k) {
       share.push_back(cut_part(config.schema, whole.hetero, part_of, parts, k));
-      copies.push_back(std::dynamic_pointer_cast<Network>(network->clone()));
-      copies.back()->zero_grad();
+      copies.push_back(copy_network(*network));
     }
-    std::vector<at::Tensor> of_part(static_cast<size_t>(parts));
-    const auto rows = [&](const at::Tensor& t, int k) {
-      return t.index_select(0, at::tensor(share[k].nodes[0], at::kLong));
-    };
+    std::vector<Tensor> of_part(static_cast<size_t>(parts));
+    std::vector<Tensor> inferred(static_cast<size_t>(parts));
     ops::ThreadGroup group(parts);
     group.run([&](int k) {
       ModelInput input;
       input.hetero = share[k].graph;
-      input.hetero_x = {rows(whole.hetero_x[0], k), {}, {}};
-      for (const auto& nodes : share[k].nodes)
-        input.hetero_ids.push_back(at::tensor(nodes, at::kLong));
-      of_part[k] = copies[k]->forward(input);
-      of_part[k].backward(rows(upstream, k));
+      input.hetero_x = {rows_of(whole.hetero_x[0], share[k].nodes[0]), {}, {}};
+      input.hetero_ids = share[k].nodes;
+      Tape part = Tape::training(0);
+      of_part[k] = copies[k]->forward(part, input);
+      part.backward(of_part[k], rows_of(upstream, share[k].nodes[0]));
+      inferred[k] = testing::infer(*copies[k], input);
     });
-    for (int k = 0; k < parts; ++k)
-      EXPECT_TRUE(at::allclose(of_part[k], rows(y, k), 1e-9, 1e-10)) << k;
-    for (const auto& parameter : network->named_parameters()) {
-      at::Tensor sum = at::zeros_like(parameter.value());
+    for (int k = 0; k < parts; ++k) {
+      const Tensor want = rows_of(y, share[k].nodes[0]);
+      EXPECT_TRUE(testing::close(of_part[k], want, 1e-10)) << k;
+      EXPECT_TRUE(testing::close(inferred[k], want, 1e-10)) << k;
+    }
+    const auto wanted = network->named_parameters();
+    for (size_t p = 0; p < wanted.size(); ++p) {
+      const auto& [name, parameter] = wanted[p];
+      const auto sum =
+          Tensor::zeros(parameter->value.rows(), parameter->value.columns(), DType::kF64);
       for (const auto& copy : copies) {
-        const at::Tensor grad = copy->named_parameters()[parameter.key()].grad();
-        if (grad.defined()) sum += grad;
+        const Tensor& grad = copy->parameters()[p]->grad();
+        for (int64_t i = 0; grad.defined() && i < grad.size(); ++i)
+          sum.data<double>()[i] += grad.data<double>()[i];
       }
-      const at::Tensor grad = parameter.value().grad();
-      EXPECT_TRUE(at::allclose(sum, grad.defined() ? grad : at::zeros_like(sum), 1e-8, 1e-9))
-          << parameter.key();
+      // The last layer computes the target type only: the others' root weights have no gradient.
+      const Tensor& grad = parameter->grad();
+      const Tensor none = Tensor::zeros(sum.rows(), sum.columns(), DType::kF64);
+      EXPECT_TRUE(testing::close(sum, grad.defined() ? grad : none, 1e-9)) << name;
     }
   }
 }

@@ -1,7 +1,6 @@
 // Model files: what is saved loads to the bit, and no damaged or hostile file is believed.
 #include "egc/models/model_file.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <zlib.h>
@@ -16,9 +15,11 @@
 #include <nlohmann/json.hpp>
 
 #include "egc/core/safetensors.h"
-#include "egc/nn/state.h"
 #include "tests/core/expect_error.h"
 #include "tests/kernels/random_problem.h"
+#include "tests/models/network_inputs.h"
+#include "tests/tensor/arrays.h"
+#include "tests/tensor/tensors.h"
 
 namespace egc {
 namespace {
@@ -32,9 +33,11 @@ using models::Network;
 using models::Notes;
 using models::parse_model_config;
 using models::save_network;
-using models::Task;
 using testing::awkward_graph;
 using testing::expect_error;
+using testing::expect_same_state;
+using testing::infer;
+using testing::same_bits;
 using Json = nlohmann::ordered_json;
 using Metadata = std::map<std::string, std::string>;
 
@@ -103,11 +106,10 @@ constexpr Example kExamples[] = {
 
 ModelConfig config_of(const Example& example) { return parse_model_config(example.config, "test"); }
 
-ModelInput input_for(const ModelConfig& c, at::ScalarType type) {
+ModelInput input_for(const ModelConfig& c, DType type = DType::kF32) {
   ModelInput in;
   const Csr graph = awkward_graph();
   const int64_t n = graph.num_targets();
-  at::manual_seed(5);
   if (c.task == Task::kNodeClassificationHetero) {
     // Five authors, as many papers as the graph has nodes.
     const int64_t authors = 5;
@@ -124,56 +126,37 @@ ModelInput input_for(const ModelConfig& c, at::ScalarType type) {
                                         ? Csr::from_edges(n, authors, author, paper)
                                         : Csr::from_edges(authors, n, paper, author));
     for (size_t t = 0; t < c.embedded_nodes.size(); ++t)
-      in.hetero_x.push_back(c.embedded_nodes[t] > 0
-                                ? at::Tensor()
-                                : at::randn({in.hetero.num_nodes[t], c.features}, type));
+      in.hetero_x.push_back(c.embedded_nodes[t] > 0 ? Tensor()
+                                                    : testing::random_tensor(in.hetero.num_nodes[t],
+                                                                             c.features, 5, type));
     return in;
   }
   in.graph = graph;
   in.first_node = {0, 4, 9, n};
-  if (c.features > 0) {
-    in.x = at::randn({n, c.features}, type);
-  } else {
-    std::vector<at::Tensor> columns;
-    for (const int64_t count : c.categories) columns.push_back(at::randint(count, {n}, at::kLong));
-    in.x = at::stack(columns, 1);
-  }
+  if (c.features > 0)
+    in.x = testing::random_tensor(n, c.features, 5, type);
+  else
+    in.categories = testing::random_categories(n, c.categories, 5);
   return in;
 }
 
 // With running statistics and parameters that are nowhere what a new network has.
-std::shared_ptr<Network> used_network(const ModelConfig& config, at::ScalarType type = at::kFloat) {
-  at::manual_seed(3);
-  const auto network = make_network(config);
-  // Not where it has the type: LibTorch would turn the counters into floats as well.
-  if (type != at::kFloat) network->to(type);
-  at::NoGradGuard no_grad;
-  for (at::Tensor p : network->parameters()) p.add_(0.1 * at::randn_like(p));
-  network->train();
-  network->forward(input_for(config, type));
-  network->eval();
-  return network;
-}
-
-at::Tensor evaluate(Network& network, const ModelInput& input) {
-  at::NoGradGuard no_grad;
-  return network.forward(input).contiguous();
-}
-
-// Bits, so that a NaN equals itself and -0 does not equal 0.
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && a.is_contiguous() &&
-         b.is_contiguous() && std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()) == 0;
-}
-
-void expect_same_state(const Network& a, const Network& b) {
-  const nn::State x = nn::state_of(a);
-  const nn::State y = nn::state_of(b);
-  ASSERT_EQ(x.size(), y.size());
-  for (const auto& [name, tensor] : x) {
-    ASSERT_TRUE(y.contains(name)) << name;
-    EXPECT_TRUE(same_bits(tensor, y.at(name))) << name;
+std::shared_ptr<Network> used_network(const ModelConfig& config, DType type = DType::kF32) {
+  const auto network = testing::new_network(config, 3);
+  network->to(type);
+  uint64_t seed = 100;
+  for (const auto& p : network->parameters()) {
+    const Tensor& value = p->value;
+    const Tensor change = testing::random_tensor(value.rows(), value.columns(), ++seed, type);
+    with_type(type, [&](auto zero) {
+      using T = decltype(zero);
+      for (int64_t k = 0; k < value.size(); ++k)
+        value.data<T>()[k] += static_cast<T>(0.1) * change.data<T>()[k];
+    });
   }
+  Tape tape = Tape::training(0);
+  network->forward(tape, input_for(config, type));
+  return network;
 }
 
 std::string read_raw(const fs::path& path) {
@@ -265,7 +248,7 @@ class ModelFile : public ::testing::Test {
         std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
   }
 
-  // An egc::Error of the right kind that names the file, and nothing else.
+  // An egc::Error of the right kind, on one line that names the file, and nothing else.
   ::testing::AssertionResult refused(const std::string& part = "") const {
     try {
       load_network(path_);
@@ -276,6 +259,8 @@ class ModelFile : public ::testing::Test {
                << "kind " << static_cast<int>(e.kind()) << ": " << message.substr(0, 300);
       if (message.find(path_.string()) == std::string::npos)
         return ::testing::AssertionFailure() << "no path in: " << message.substr(0, 300);
+      if (message.find('\n') != std::string::npos)
+        return ::testing::AssertionFailure() << "more than a line: " << message.substr(0, 300);
       if (message.find(part) == std::string::npos)
         return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << message;
       return ::testing::AssertionSuccess();
@@ -298,10 +283,10 @@ class ModelFile : public ::testing::Test {
 };
 
 class ModelFileOf : public ModelFile,
-                    public ::testing::WithParamInterface<std::tuple<Example, at::ScalarType>> {
+                    public ::testing::WithParamInterface<std::tuple<Example, DType>> {
  protected:
   Example example() const { return std::get<0>(GetParam()); }
-  at::ScalarType type() const { return std::get<1>(GetParam()); }
+  DType type() const { return std::get<1>(GetParam()); }
 };
 
 TEST_P(ModelFileOf, LoadsToTheBit) {
@@ -315,56 +300,53 @@ TEST_P(ModelFileOf, LoadsToTheBit) {
   const models::LoadedNetwork loaded = load_network(path_);
   EXPECT_EQ(loaded.notes, notes);
   EXPECT_EQ(loaded.network->config(), config);
-  EXPECT_FALSE(loaded.network->is_training());
-  expect_same_state(*network, *loaded.network);
-  for (const at::Tensor& p : loaded.network->parameters()) EXPECT_TRUE(p.requires_grad());
+  EXPECT_EQ(loaded.network->dtype(), type());
+  expect_same_state(loaded.network->state(), network->state());
+  for (const auto& p : loaded.network->parameters()) EXPECT_NE(p->value.gradient(), nullptr);
 
   const ModelInput input = input_for(config, type());
-  const at::Tensor expected = evaluate(*network, input);
-  EXPECT_EQ(expected.scalar_type(), type());
-  EXPECT_TRUE(at::isfinite(expected).all().item<bool>());
-  EXPECT_TRUE(same_bits(evaluate(*loaded.network, input), expected));
+  const Tensor expected = infer(*network, input);
+  EXPECT_EQ(expected.dtype(), type());
+  EXPECT_TRUE(testing::all_finite(expected));
+  EXPECT_TRUE(same_bits(infer(*loaded.network, input), expected));
 
   save_network(path_, *loaded.network, loaded.notes);
   EXPECT_TRUE(read_raw(path_) == bytes);  // no EXPECT_EQ: it would print them
 }
 
-TEST_P(ModelFileOf, CloneIsEqualAndIndependent) {
+TEST_P(ModelFileOf, CopyIsEqualAndIndependent) {
   const ModelConfig config = config_of(example());
   const auto network = used_network(config, type());
-  const auto copy = std::dynamic_pointer_cast<Network>(network->clone());
-  ASSERT_NE(copy, nullptr);
+  const auto copy = models::copy_network(*network);
   EXPECT_EQ(copy->config(), config);
-  EXPECT_EQ(copy->is_training(), network->is_training());
-  expect_same_state(*network, *copy);
-  for (const at::Tensor& p : copy->parameters()) {
-    EXPECT_TRUE(p.requires_grad() && p.is_leaf());
-    EXPECT_FALSE(p.grad().defined());
+  EXPECT_EQ(copy->dtype(), type());
+  const State before = network->state();
+  expect_same_state(copy->state(), before);
+  for (const auto& p : copy->parameters()) {
+    ASSERT_NE(p->value.gradient(), nullptr);
+    EXPECT_FALSE(p->grad().defined());
   }
   const ModelInput input = input_for(config, type());
-  const at::Tensor before = evaluate(*network, input);
-  EXPECT_TRUE(same_bits(evaluate(*copy, input), before));
-  {
-    at::NoGradGuard no_grad;
-    for (at::Tensor p : network->parameters()) p.fill_(0.5);
-    for (at::Tensor b : network->buffers()) b.fill_(2);
-  }
-  EXPECT_FALSE(same_bits(evaluate(*network, input), before));
-  EXPECT_TRUE(same_bits(evaluate(*copy, input), before));
+  const Tensor expected = infer(*network, input);
+  EXPECT_TRUE(same_bits(infer(*copy, input), expected));
+  testing::fill_values(*network, 0.5);
+  EXPECT_FALSE(same_bits(infer(*network, input), expected));
+  EXPECT_TRUE(same_bits(infer(*copy, input), expected));
+  expect_same_state(copy->state(), before);
   // And it learns: layers see the parameters that the optimizer does.
-  copy->train();
-  copy->forward(input).sum().backward();
-  for (const at::Tensor& p : network->parameters()) EXPECT_FALSE(p.grad().defined());
-  EXPECT_TRUE(copy->parameters()[0].grad().defined());
-  EXPECT_TRUE(std::dynamic_pointer_cast<Network>(copy->clone())->is_training());
+  Tape tape = Tape::training(0);
+  const Tensor y = copy->forward(tape, input);
+  tape.backward(y, Tensor::full(y.rows(), y.columns(), type(), 1));
+  for (const auto& p : network->parameters()) EXPECT_FALSE(p->grad().defined());
+  EXPECT_TRUE(copy->parameters()[0]->grad().defined());
 }
 
 INSTANTIATE_TEST_SUITE_P(ModelFile, ModelFileOf,
                          ::testing::Combine(::testing::ValuesIn(kExamples),
-                                            ::testing::Values(at::kFloat, at::kDouble)),
+                                            ::testing::Values(DType::kF32, DType::kF64)),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) +
-                                  c10::toString(std::get<1>(info.param));
+                                  (std::get<1>(info.param) == DType::kF64 ? "Double" : "Float");
                          });
 
 void PrintTo(const Example& example, std::ostream* out) { *out << example.name; }
@@ -376,9 +358,9 @@ void expect_round_trip(const fs::path& path, const char* json) {
   save_network(path, *network);
   try {
     const auto loaded = load_network(path);
-    expect_same_state(*network, *loaded.network);
-    const ModelInput input = input_for(config, at::kFloat);
-    EXPECT_TRUE(same_bits(evaluate(*loaded.network, input), evaluate(*network, input))) << json;
+    expect_same_state(loaded.network->state(), network->state());
+    const ModelInput input = input_for(config);
+    EXPECT_TRUE(same_bits(infer(*loaded.network, input), infer(*network, input))) << json;
   } catch (const std::exception& e) {
     ADD_FAILURE() << json << "\n" << e.what();
   }
@@ -409,7 +391,7 @@ TEST_F(ModelFile, RelationalLayersOnOrdinaryGraphsEvaluate) {
           R"({{"model":"{}","hidden":8,"layers":1,"features":3,"norm":{}}})", model, norm);
       const ModelConfig config = parse_model_config(json, "test");
       const auto network = used_network(config);
-      EXPECT_NO_THROW(evaluate(*network, input_for(config, at::kFloat))) << json;
+      EXPECT_NO_THROW(infer(*network, input_for(config))) << json;
     }
 }
 
@@ -430,26 +412,66 @@ TEST_F(ModelFile, NotesThatAreNotUtf8AreRefused) {
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(ModelFile, TypesThatTheFileDoesNotHaveAreRefused) {
-  const auto network = make_network(config_of(kExamples[1]));
-  network->to(at::kBFloat16);
-  expect_error(ErrorKind::kUsage, {"tensor file", "float32, float64 or int64", "BFloat16"},
-               [&] { save_network(path_, *network); });
-  EXPECT_EQ(files(), 0U);
+TEST_F(ModelFile, TypesThatAreNotComputedWithAreRefused) {
+  const auto network = used_network(config_of(kExamples[1]));
+  for (const DType type : {DType::kBF16, DType::kF16, DType::kI64})
+    expect_error(ErrorKind::kUsage, {"float32 or float64", std::string(spelled_name_of(type))},
+                 [&] { network->to(type); });
+  EXPECT_EQ(network->dtype(), DType::kF32);
+}
+
+// One wrong tensor, wherever it is, and none of the others is taken.
+TEST_F(ModelFile, AStateThatDoesNotFitChangesNothing) {
+  const ModelConfig config = config_of(kExamples[0]);
+  const State good = used_network(config)->state();
+  const auto network = testing::new_network(config);
+  const State before = network->state();
+  const auto refused = [&](const State& state, const std::string& part) {
+    expect_error(ErrorKind::kModel, {"over there", part},
+                 [&] { network->load_state(state, "over there"); });
+    expect_same_state(network->state(), before);
+  };
+  for (const auto& [name, array] : good) {
+    State state = good;
+    state.erase(name);
+    refused(state, fmt::format("the tensor \"{}\" is missing", name));
+    state[name + ".more"] = array;
+    refused(state, fmt::format("no tensor \"{}.more\"", name));
+    state = good;
+    state[name] = testing::ones({array.numel() + 1});
+    refused(state, fmt::format("\"{}\" must be {}, got [{}]", name, spell_shape(array.shape()),
+                               array.numel() + 1));
+  }
+  network->load_state(good, "over there");
+  expect_same_state(network->state(), good);
+}
+
+// Into the network's own types.
+TEST_F(ModelFile, StatesOfOtherTypesAreConverted) {
+  const ModelConfig config = config_of(kExamples[0]);
+  const State good = used_network(config)->state();
+  const auto network = testing::new_network(config);
+  State wide = good;
+  for (auto& [name, array] : wide)
+    array = array.to(array.dtype() == DType::kI64 ? DType::kI32 : DType::kF64);
+  network->load_state(wide, "test");
+  expect_same_state(network->state(), good);
+  network->to(DType::kF64);
+  network->load_state(good, "test");
+  for (const auto& [name, array] : network->state())
+    EXPECT_TRUE(array.equals(good.at(name).to(array.dtype()))) << name;
+  EXPECT_EQ(network->dtype(), DType::kF64);
 }
 
 TEST_F(ModelFile, HalfPrecisionOfMatricesOnly) {
   const auto network = used_network(config_of(kExamples[1]));
   save_network(path_, *network, {}, models::Storage::kHalf);
   const auto loaded = load_network(path_).network;
-  const nn::State whole = nn::state_of(*network);
-  for (const auto& [name, tensor] : nn::state_of(*loaded)) {
-    EXPECT_EQ(tensor.scalar_type(), whole.at(name).scalar_type()) << name;
-    const at::Tensor want = tensor.dim() < 2 ? whole.at(name) : whole.at(name).to(at::kHalf);
-    EXPECT_TRUE(at::equal(tensor, want.to(tensor.scalar_type()))) << name;
-  }
-  at::NoGradGuard no_grad;
-  for (const at::Tensor& p : network->parameters()) p.fill_(1e5);
+  State want = network->state();
+  for (auto& [name, array] : want)
+    if (array.dim() >= 2) array = array.to(DType::kF16).to(DType::kF32);
+  expect_same_state(loaded->state(), want);
+  testing::fill_values(*network, 1e5);
   expect_error(ErrorKind::kUsage, {"weight", "65504"},
                [&] { save_network(path_, *network, {}, models::Storage::kHalf); });
 }
@@ -458,7 +480,7 @@ TEST_F(ModelFile, SavingReplacesAFile) {
   write_raw(path_, "something else");
   const auto network = used_network(config_of(kExamples[1]));
   save_network(path_, *network);
-  expect_same_state(*load_network(path_).network, *network);
+  expect_same_state(load_network(path_).network->state(), network->state());
   EXPECT_EQ(files(), 1U);
 }
 
@@ -466,12 +488,6 @@ TEST_F(ModelFile, SavingWithoutADirectoryIsTheSystemsFault) {
   const auto network = used_network(config_of(kExamples[1]));
   expect_error(ErrorKind::kSystem, {"missing"},
                [&] { save_network(directory_ / "missing" / "model", *network); });
-}
-
-TEST_F(ModelFile, ClonesLiveOnTheCpu) {
-  const auto network = used_network(config_of(kExamples[1]));
-  expect_error(ErrorKind::kUsage, {"CPU"}, [&] { network->clone(torch::Device(at::kCUDA, 0)); });
-  EXPECT_NO_THROW(network->clone(torch::Device(at::kCPU)));
 }
 
 TEST_F(ModelFile, MissingFilesAreTheSystemsFault) {
@@ -791,9 +807,9 @@ TEST_F(ModelFile, EnormousSizesAreRefusedOrDoNotMatter) {
   int refusals = 0;
   for (const Example& example : kExamples) {
     const ModelConfig config = config_of(example);
-    const ModelInput input = input_for(config, at::kFloat);
+    const ModelInput input = input_for(config);
     const auto network = used_network(config);
-    const at::Tensor expected = evaluate(*network, input);
+    const Tensor expected = infer(*network, input);
     save_network(path_, *network);
     const std::string whole = read_raw(path_);
     const AddressSpaceLimit limit(kEnough);
@@ -815,7 +831,7 @@ TEST_F(ModelFile, EnormousSizesAreRefusedOrDoNotMatter) {
         const auto start = std::chrono::steady_clock::now();
         try {
           const auto loaded = load_network(path_);
-          EXPECT_TRUE(same_bits(evaluate(*loaded.network, input), expected));
+          EXPECT_TRUE(same_bits(infer(*loaded.network, input), expected));
         } catch (const Error& e) {
           EXPECT_EQ(e.kind(), ErrorKind::kModel) << e.what();
           ++refusals;

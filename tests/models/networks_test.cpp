@@ -1,14 +1,20 @@
-// Whole networks: the same bits for any number of threads, evaluation that folds, dropout,
-// learning.
-#include <ATen/Parallel.h>
+// Whole networks: gradients by finite differences, the same bits for any number of threads,
+// evaluation that folds, values before training, dropout, learning.
 #include <gtest/gtest.h>
-#include <torch/optim/adam.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "egc/core/layer_options.h"
 #include "egc/graph/topologies.h"
-#include "egc/models/network.h"
 #include "egc/nn/conv_table.h"
-#include "tests/ops/tensors.h"
+#include "egc/train/adam.h"
+#include "tests/core/thread_count.h"
+#include "tests/kernels/random_problem.h"
+#include "tests/models/network_inputs.h"
+#include "tests/tensor/arrays.h"
+#include "tests/tensor/gradcheck.h"
 
 namespace egc {
 namespace {
@@ -16,38 +22,28 @@ namespace {
 using models::Encoder;
 using models::ModelConfig;
 using models::ModelInput;
-using models::Task;
+using testing::close;
+using testing::infer;
+using testing::new_network;
+using testing::random_tensor;
+using testing::same_bits;
 
 struct Problem {
   ModelConfig config;
   ModelInput input;
 };
 
-// Molecule-like graphs, one batch.
-void add_graphs(ModelInput& input, int64_t graphs) {
-  input.graph = molecule_batch(graphs, 1);
-  const int64_t nodes = input.graph.num_targets();
-  for (int64_t g = 0; g <= graphs; ++g) input.first_node.push_back(nodes * g / graphs);
-}
-
-at::Tensor categories(int64_t nodes, const std::vector<int64_t>& counts) {
-  std::vector<at::Tensor> columns;
-  for (const int64_t n : counts) columns.push_back(at::randint(n, {nodes, 1}, at::kLong));
-  return at::cat(columns, 1);
-}
-
-Problem make_problem(const std::string& model, Task task) {
-  torch::manual_seed(5);
-  Problem p;
-  ModelConfig& c = p.config;
+ModelConfig config_of(const std::string& model, Task task, int64_t hidden, int64_t layers) {
+  ModelConfig c;
   c.model = model;
   c.task = task;
-  c.hidden = 32;
-  c.layers = 3;
+  c.hidden = hidden;
+  c.layers = layers;
   const LayerTraits& layer = layer_traits(model);
   if (layer.takes("heads")) c.heads = 4;
   if (layer.takes("bases")) c.bases = 2;
   if (layer.takes("towers")) c.towers = 2;
+  if (model == "pna") c.mean_log_degree = 1.3;
   c.dropout = 0.2;
   const bool has_layers = model != "ga-mlp";
   const bool has_head = is_graph_task(task) && task != Task::kGraphSequence;
@@ -65,10 +61,12 @@ Problem make_problem(const std::string& model, Task task) {
     case Task::kGraphClassification:
       c.encoder = Encoder::kLinear;
       c.features = 5;
+      if (has_layers) c.readout = models::Readout::kMax;
       break;
     case Task::kGraphBinary:
       c.encoder = Encoder::kAtom;
       c.categories = {119, 4, 12};
+      if (has_layers) c.readout = models::Readout::kSum;
       break;
     case Task::kGraphSequence:
       c.encoder = Encoder::kAst;
@@ -81,34 +79,76 @@ Problem make_problem(const std::string& model, Task task) {
     case Task::kNodeClassificationHetero:
       c.encoder = Encoder::kNone;
       c.features = 16;
-      if (layer.takes("heads")) c.heads = 4;
       c.layers = 2;
       c.schema = {{"paper", "author"}, {{"writes", 1, 0}, {"cites", 0, 0}, {"written", 0, 1}}};
       c.target_type = "paper";
-      c.embedded_nodes = {0, 900};
       break;
   }
-  if (task == Task::kNodeClassificationHetero) {
-    p.input.hetero.num_nodes = {1500, 900};
-    for (const auto& r : c.schema.relations) {
-      const size_t n = r.source == r.target ? 5000 : 4000;
-      const auto ids = [&](int64_t type) {
-        return at::randint(p.input.hetero.num_nodes[type], {static_cast<int64_t>(n)}, at::kLong);
-      };
-      const at::Tensor t = ids(r.target);
-      const at::Tensor s = ids(r.source);
-      p.input.hetero.relations.push_back(relation_from_edges(
-          r, p.input.hetero.num_nodes, {s.data_ptr<int64_t>(), n}, {t.data_ptr<int64_t>(), n}));
-    }
-    p.input.hetero_x = {at::randn({1500, 16}), at::Tensor()};
-  } else if (task == Task::kNodeClassification) {
-    p.input.graph = make_topology("arxiv-like", 0, 0.01);
-    p.input.x = at::randn({p.input.graph.num_targets(), 16});
-  } else {
-    add_graphs(p.input, 96);
-    const int64_t nodes = p.input.graph.num_targets();
-    p.input.x = c.categories.empty() ? at::randn({nodes, 5}) : categories(nodes, c.categories);
+  return c;
+}
+
+// Authors have learned embeddings.
+void make_hetero(Problem& p, int64_t papers, int64_t authors, int64_t edges, DType type) {
+  p.config.embedded_nodes = {0, authors};
+  p.input.hetero.num_nodes = {papers, authors};
+  Rng rng(5);
+  for (const auto& r : p.config.schema.relations) {
+    const auto ids = [&](int64_t of) {
+      std::vector<int64_t> out;
+      const auto nodes = static_cast<uint32_t>(p.input.hetero.num_nodes[of]);
+      for (int64_t e = 0; e < edges; ++e) out.push_back(rng.below(nodes));
+      return out;
+    };
+    const std::vector<int64_t> target = ids(r.target);
+    p.input.hetero.relations.push_back(
+        relation_from_edges(r, p.input.hetero.num_nodes, ids(r.source), target));
   }
+  p.input.hetero_x = {random_tensor(papers, p.config.features, 6, type), Tensor()};
+}
+
+// Of the graph's nodes.
+void make_features(Problem& p, DType type) {
+  const int64_t nodes = p.input.graph.num_targets();
+  if (p.config.categories.empty())
+    p.input.x = random_tensor(nodes, p.config.features, 6, type);
+  else
+    p.input.categories = testing::random_categories(nodes, p.config.categories, 6);
+}
+
+Problem make_problem(const std::string& model, Task task) {
+  Problem p{config_of(model, task, 32, 3), {}};
+  if (task == Task::kNodeClassificationHetero) {
+    make_hetero(p, 1500, 900, 4500, DType::kF32);
+    return p;
+  }
+  if (task == Task::kNodeClassification) {
+    p.input.graph = make_topology("arxiv-like", 0, 0.01);
+  } else {  // molecule-like graphs, one batch
+    constexpr int64_t kGraphs = 96;
+    p.input.graph = molecule_batch(kGraphs, 1);
+    const int64_t nodes = p.input.graph.num_targets();
+    for (int64_t g = 0; g <= kGraphs; ++g) p.input.first_node.push_back(nodes * g / kGraphs);
+  }
+  make_features(p, DType::kF32);
+  return p;
+}
+
+// Of a few nodes, in float64: every parameter can be changed by itself.
+Problem make_small_problem(const std::string& model, Task task) {
+  Problem p{config_of(model, task, 8, 2), {}};
+  if (!p.config.categories.empty())
+    for (int64_t& count : p.config.categories) count = std::min<int64_t>(count, 5);
+  if (task == Task::kNodeClassificationHetero) {
+    p.config.encoder = Encoder::kLinear;
+    p.config.features = 4;
+    p.config.layers = 3;
+    make_hetero(p, 13, 7, 30, DType::kF64);
+    return p;
+  }
+  if (p.config.features > 0) p.config.features = 3;
+  p.input.graph = testing::awkward_graph();
+  p.input.first_node = {0, 4, 9, p.input.graph.num_targets()};
+  make_features(p, DType::kF64);
   return p;
 }
 
@@ -125,64 +165,123 @@ std::vector<std::pair<std::string, Task>> cases() {
   return all;
 }
 
+constexpr double kGradientTolerance = 1e-6;
+
 class NetworkTest : public ::testing::TestWithParam<std::pair<std::string, Task>> {};
 
+// The tape's gradients of every parameter and of the features, with the batch's statistics and
+// dropout, and with what inference computes.
+TEST_P(NetworkTest, Gradcheck) {
+  Problem p = make_small_problem(GetParam().first, GetParam().second);
+  const auto network = new_network(p.config, 3);
+  network->to(DType::kF64);
+  std::vector<testing::NamedTensor> inputs;
+  for (const auto& [name, parameter] : network->named_parameters())
+    inputs.push_back({name, parameter->value});
+  Tensor& x = p.input.hetero_x.empty() ? p.input.x : p.input.hetero_x[0];
+  if (x.defined()) inputs.push_back({"x", x = x.with_gradient()});
+  const auto forward = [&](Tape& tape) { return network->forward(tape, p.input); };
+  testing::expect_gradients(
+      inputs, [] { return Tape::training(7); }, forward, kGradientTolerance);
+  testing::expect_gradients(
+      inputs, [] { return Tape::differentiation(); }, forward, kGradientTolerance);
+}
+
 TEST_P(NetworkTest, SameBitsForAnyNumberOfThreads) {
-  const int before = at::get_num_threads();
   const Problem p = make_problem(GetParam().first, GetParam().second);
-  const auto network = models::make_network(p.config);
-  std::vector<at::Tensor> first;
+  const auto network = new_network(p.config);
+  std::vector<Tensor> first;
   for (const int threads : {1, 2, 4, 8}) {
-    at::set_num_threads(threads);
-    torch::manual_seed(9);  // the dropout's
-    network->train();
-    network->zero_grad();
-    const at::Tensor y = network->forward(p.input);
-    (y * y).mean().backward();
-    std::vector<at::Tensor> all = {y.detach()};
+    const testing::ThreadCount use(threads);
+    network->clear_gradients();
+    Tape tape = Tape::training(9);
+    const Tensor y = network->forward(tape, p.input);
+    tape.backward(y, y.detached());
+    std::vector<Tensor> all = {y, infer(*new_network(p.config), p.input)};
     // The last layer of a heterogeneous network computes the target type only: the others' root
     // weights have no gradient.
-    for (const at::Tensor& t : network->parameters())
-      if (t.grad().defined()) all.push_back(t.grad().clone());
+    for (const auto& parameter : network->parameters())
+      if (parameter->grad().defined()) all.push_back(parameter->grad());
+    EXPECT_GE(all.size(), 4U);
     if (first.empty()) first = all;
+    ASSERT_EQ(all.size(), first.size());
     for (size_t k = 0; k < all.size(); ++k)
-      ASSERT_TRUE(at::equal(all[k], first[k])) << threads << " threads, tensor " << k;
+      ASSERT_TRUE(same_bits(all[k], first[k])) << threads << " threads, tensor " << k;
   }
-  at::set_num_threads(before);
+}
+
+void train_statistics(models::Network& network, const ModelInput& input) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    Tape tape = Tape::training(seed);
+    network.forward(tape, input);
+  }
 }
 
 TEST_P(NetworkTest, EvaluationFoldsAndDropsNothing) {
   const Problem p = make_problem(GetParam().first, GetParam().second);
-  const auto network = models::make_network(p.config);
-  for (int k = 0; k < 3; ++k) network->forward(p.input);  // statistics that are not 0 and 1
-  network->eval();
-  const at::Tensor y = network->forward(p.input);  // operator by operator
-  at::NoGradGuard no_grad;
-  const at::Tensor folded = network->forward(p.input);
-  EXPECT_LE(testing::relative_difference(folded, y), 1e-5);
-  EXPECT_TRUE(at::equal(network->forward(p.input), folded));
+  const auto network = new_network(p.config);
+  train_statistics(*network, p.input);  // that are not 0 and 1
+  const State before = network->state();
+  Tape tape = Tape::differentiation();  // operator by operator
+  const Tensor y = network->forward(tape, p.input);
+  const Tensor folded = infer(*network, p.input);
+  EXPECT_TRUE(close(folded, y, 1e-5));
+  EXPECT_TRUE(same_bits(infer(*network, p.input), folded));
+  testing::expect_same_state(network->state(), before);
 }
 
-TEST_P(NetworkTest, DropoutDrawsAnewInTraining) {
+TEST_P(NetworkTest, DropoutDrawsAnewForEverySeed) {
   const Problem p = make_problem(GetParam().first, GetParam().second);
-  const auto network = models::make_network(p.config);
-  EXPECT_FALSE(at::equal(network->forward(p.input), network->forward(p.input)));
+  const auto network = new_network(p.config);
+  const auto run = [&](uint64_t seed) {
+    Tape tape = Tape::training(seed);
+    return network->forward(tape, p.input);
+  };
+  const Tensor first = run(1);
+  EXPECT_FALSE(same_bits(run(2), first));
+  EXPECT_TRUE(same_bits(run(1), first));
+}
+
+TEST_P(NetworkTest, TheSeedDecidesAllValuesBeforeTraining) {
+  const Problem p = make_problem(GetParam().first, GetParam().second);
+  const State want = new_network(p.config, 4)->state();
+  const auto network = new_network(p.config, 4);
+  train_statistics(*network, p.input);
+  testing::fill_values(*network, std::numeric_limits<double>::quiet_NaN());
+  Rng rng(4);
+  network->reset_parameters(rng);
+  testing::expect_same_state(network->state(), want);
+  for (const auto& [name, array] : want)
+    for (const double v : testing::values_of(array.to_tensor(DType::kF64)))
+      ASSERT_LT(std::abs(v), 10) << name;
+  Rng other(5);
+  network->reset_parameters(other);
+  for (const auto& [name, array] : network->state())
+    EXPECT_TRUE(array.dim() < 2 || !array.equals(want.at(name))) << name;
 }
 
 TEST_P(NetworkTest, LearnsAFewLabelsByHeart) {
   Problem p = make_problem(GetParam().first, GetParam().second);
   p.config.dropout = 0;
-  const auto network = models::make_network(p.config);
-  torch::optim::Adam adam(network->parameters(), torch::optim::AdamOptions(0.01));
-  const at::Tensor wanted = at::randn_like(network->forward(p.input));
+  const auto network = new_network(p.config);
+  train::Adam adam(network->parameters(), {});
+  Tensor wanted;
   double begin = 0;
   double end = 0;
   for (int step = 0; step < 30; ++step) {
-    adam.zero_grad();
-    const at::Tensor loss = at::mse_loss(network->forward(p.input), wanted);
-    loss.backward();
-    adam.step();
-    (step == 0 ? begin : end) = loss.item<double>();
+    Tape tape = Tape::training(0);
+    const Tensor y = network->forward(tape, p.input);
+    if (!wanted.defined()) wanted = random_tensor(y.rows(), y.columns(), 8, DType::kF32);
+    const Tensor gradient = Tensor::empty(y.rows(), y.columns(), DType::kF32);
+    double loss = 0;  // the mean squared error
+    for (int64_t k = 0; k < y.size(); ++k) {
+      const float off = y.data<float>()[k] - wanted.data<float>()[k];
+      loss += off * off / static_cast<double>(y.size());
+      gradient.data<float>()[k] = 2 * off / static_cast<float>(y.size());
+    }
+    tape.backward(y, gradient);
+    adam.step(0.01);
+    (step == 0 ? begin : end) = loss;
   }
   EXPECT_LT(end, 0.97 * begin);
 }

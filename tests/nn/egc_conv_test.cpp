@@ -1,19 +1,19 @@
-// EgcConv: gradients against finite differences, against the composed operator, errors, threads.
+// EgcConv: gradients against finite differences, against the operators it is made of, slices,
+// threads, errors.
 #include "egc/nn/egc_conv.h"
 
 #include <gtest/gtest.h>
-#include <torch/nn/init.h>
 
 #include <cmath>
 
-#include "egc/core/parallel.h"
 #include "egc/engine/slice_layout.h"
 #include "egc/graph/topologies.h"
-#include "egc/ops/composed.h"
-#include "egc/ops/fused_aggregate.h"
-#include "egc/ops/linear_pair.h"
+#include "egc/ops/linear.h"
+#include "egc/ops/norm_act.h"
+#include "tests/core/expect_error.h"
+#include "tests/core/thread_count.h"
 #include "tests/kernels/random_problem.h"
-#include "tests/ops/tensors.h"
+#include "tests/tensor/gradcheck.h"
 
 namespace egc {
 namespace {
@@ -23,23 +23,40 @@ using nn::EgcConvOptions;
 using nn::WeightActivation;
 using testing::aggregator_set;
 using testing::awkward_graph;
-using testing::numeric_gradient;
-using testing::relative_difference;
+using testing::close;
+using testing::expect_error;
+using testing::random_tensor;
+using testing::same_bits;
 
 constexpr SelfLoops kModes[] = {SelfLoops::kAll, SelfLoops::kSymnorm, SelfLoops::kNone};
 constexpr WeightActivation kActivations[] = {WeightActivation::kIdentity,
                                              WeightActivation::kSoftmax, WeightActivation::kSigmoid,
                                              WeightActivation::kHardtanh};
 
-void expect_message(const std::function<void()>& f, const std::vector<std::string>& parts) {
-  try {
-    f();
-    FAIL() << "nothing was thrown";
-  } catch (const Error& e) {
-    for (const std::string& part : parts)
-      EXPECT_NE(std::string(e.what()).find(part), std::string::npos)
-          << "\"" << e.what() << "\" does not say \"" << part << "\"";
+// With values everywhere, biases too.
+void fill(EgcConv& conv, double scale = 1) {
+  uint64_t seed = 100;
+  for (const nn::ParameterPtr& p : conv.parameters()) {
+    const Tensor values = random_tensor(p->value.rows(), p->value.columns(), seed++);
+    for (int64_t k = 0; k < values.size(); ++k) values.data<double>()[k] *= scale;
+    p->value.copy_from(values);
   }
+}
+
+Tensor infer(EgcConv& conv, const Tensor& x, const Csr& graph) {
+  Tape tape = Tape::inference();
+  return conv.forward(tape, x, graph);
+}
+
+// The output and the gradients of x and of every parameter.
+std::vector<Tensor> run(EgcConv& conv, const Tensor& x, const Csr& graph, const Tensor& upstream) {
+  Tape tape = Tape::training(0);
+  const Tensor input = x.with_gradient();
+  const Tensor y = conv.forward(tape, input, graph);
+  tape.backward(y, upstream);
+  std::vector<Tensor> all = {y.detached(), input.gradient()->take()};
+  for (const nn::ParameterPtr& p : conv.parameters()) all.push_back(p->value.gradient()->take());
+  return all;
 }
 
 class GradcheckTest
@@ -47,7 +64,6 @@ class GradcheckTest
 
 TEST_P(GradcheckTest, EveryParameter) {
   const auto [aggregator, mode, activation] = GetParam();
-  torch::manual_seed(0);
   EgcConvOptions o(3, 4);
   o.heads = 2;
   o.bases = 2;
@@ -56,21 +72,16 @@ TEST_P(GradcheckTest, EveryParameter) {
   o.self_loops = mode;
   o.activation = activation;
   EgcConv conv(o);
-  conv->to(at::kDouble);
+  conv.to(DType::kF64);
+  fill(conv, 0.5);
   for (const bool weighted : {false, true}) {
     const Csr graph = awkward_graph(weighted);
-    at::Tensor x = at::randn({graph.num_targets(), 3}, at::kDouble);
-    // Node 3 has in-edges of one source only: its variance is 0, where std bends sharply. A step
-    // well below the bend keeps the finite difference honest.
-    const at::Tensor r = at::randn({graph.num_targets(), 4}, at::kDouble);
-    const auto run = [&] { return conv->forward(x, graph); };
-    x.requires_grad_();
-    conv->zero_grad();
-    (run() * r).sum().backward();
-    EXPECT_LE(relative_difference(x.grad(), numeric_gradient(run, x, r)), 1e-5);
-    for (const auto& p : conv->named_parameters())
-      EXPECT_LE(relative_difference(p.value().grad(), numeric_gradient(run, p.value(), r)), 1e-5)
-          << p.key();
+    const Tensor x = random_tensor(graph.num_targets(), 3, 7).with_gradient();
+    std::vector<testing::NamedTensor> inputs = {{"x", x}};
+    for (const auto& [name, p] : conv.named_parameters()) inputs.push_back({name, p->value});
+    testing::expect_gradients(
+        inputs, [] { return Tape::training(0); },
+        [&](Tape& tape) { return conv.forward(tape, x, graph); });
   }
 }
 
@@ -79,81 +90,142 @@ INSTANTIATE_TEST_SUITE_P(Everything, GradcheckTest,
                                             ::testing::ValuesIn(kModes),
                                             ::testing::ValuesIn(kActivations)));
 
-TEST(EgcConv, AgreesWithTheComposedOperator) {
+// The layer as a Linear for the bases, one for the weights, and the aggregation of both, all
+// row-major: the other way to compute everything.
+std::vector<Tensor> run_parts(const EgcConv& conv, const Tensor& x, const Csr& graph,
+                              const Tensor& upstream) {
+  const EgcConvOptions& o = conv.options;
+  Tape tape = Tape::training(0);
+  const Tensor input = x.with_gradient();
+  const Tensor bases = ops::linear(tape, input, conv.bases_weight->value, {});
+  const Tensor weights = ops::linear(tape, input, conv.comb_weight->value, conv.comb_bias->value);
+  const Tensor y = ops::egc_aggregate(tape, {o.aggregators, o.self_loops, o.heads, o.bases}, bases,
+                                      weights, conv.bias ? conv.bias->value : Tensor(), graph);
+  tape.backward(y, upstream);
+  std::vector<Tensor> all = {y.detached(), input.gradient()->take()};
+  for (const nn::ParameterPtr& p : conv.parameters()) all.push_back(p->value.gradient()->take());
+  return all;
+}
+
+TEST(EgcConv, AgreesWithItsParts) {
   for (unsigned mask = 1; mask < 128; ++mask) {
-    const SelfLoops mode = kModes[mask % 3];
+    EgcConvOptions o(5, 14);
+    o.heads = 2;
+    o.bases = 3;
+    o.aggregators = aggregator_set(mask);
+    o.self_loops = kModes[mask % 3];
+    o.bias = mask % 5 != 0;
+    EgcConv conv(o);
+    conv.to(DType::kF64);
+    fill(conv);
     const Csr graph = awkward_graph(mask % 2 == 0);
-    const kernels::FusedShape shape{aggregator_set(mask), mode, 2, 3, 7};
-    const SliceLayout layout = SliceLayout::row_major(3, 7);
-    const auto n = graph.num_targets();
-    std::vector<at::Tensor> in = {at::randn({n, 21}, at::kDouble),
-                                  at::randn({n, shape.weights_per_row()}, at::kDouble),
-                                  at::randn({14}, at::kDouble)};
-    const at::Tensor r = at::randn({n, 14}, at::kDouble);
-    std::vector<at::Tensor> grads[2];
-    at::Tensor out[2];
-    for (const bool composed : {false, true}) {
-      for (at::Tensor& t : in) t = t.detach().clone().requires_grad_();
-      out[composed] = composed ? ops::composed_aggregate(graph, shape, in[0], in[1], in[2])
-                               : ops::fused_aggregate(graph, shape, layout, in[0], in[1], in[2]);
-      (out[composed] * r).sum().backward();
-      for (const at::Tensor& t : in) grads[composed].push_back(t.grad());
-    }
-    EXPECT_LE(relative_difference(out[0], out[1]), 1e-10) << mask;
-    for (int k = 0; k < 3; ++k)
-      EXPECT_LE(relative_difference(grads[0][k], grads[1][k]), 1e-9) << mask << " input " << k;
+    const Tensor x = random_tensor(14, 5, mask);
+    const Tensor r = random_tensor(14, 14, mask + 1);
+    const std::vector<Tensor> got = run(conv, x, graph, r);
+    const std::vector<Tensor> want = run_parts(conv, x, graph, r);
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t k = 0; k < got.size(); ++k)
+      EXPECT_TRUE(close(got[k], want[k], 1e-10)) << mask << " tensor " << k;
+    EXPECT_TRUE(close(infer(conv, x, graph), want[0], 1e-10)) << mask;
   }
 }
 
+// Graphs so large that the bases are cut: into slices, and into slices that are walked in blocks.
+TEST(EgcConv, SlicesAndBlocksGiveTheSameNumbers) {
+  struct Large {
+    Csr graph;
+    DType type;
+    int64_t out;
+    double tolerance;
+  };
+  const Large cases[] = {{make_topology("arxiv-like", 0, 0.02), DType::kF64, 164, 1e-10},
+                         {make_topology("arxiv-like", 0, 0.02), DType::kF32, 340, 2e-5},
+                         {testing::dense_graph(5000), DType::kF32, 224, 2e-5}};
+  for (const Large& c : cases)
+    for (const unsigned mask : {4U, 1U | 2U | 8U | 16U}) {
+      EgcConvOptions o(6, c.out);
+      o.heads = o.bases = 4;
+      o.aggregators = aggregator_set(mask);
+      EgcConv conv(o);
+      conv.to(c.type);
+      fill(conv, 0.5);
+      const SliceLayout layout =
+          choose_slices(c.graph, 4, c.out / 4, static_cast<int64_t>(size_of(c.type)));
+      ASSERT_GT(layout.num_slices(), 1);
+      const int64_t nodes = c.graph.num_targets();
+      const Tensor x = random_tensor(nodes, 6, 1, c.type);
+      const Tensor r = random_tensor(nodes, c.out, 2, c.type);
+      const std::vector<Tensor> got = run(conv, x, c.graph, r);
+      const std::vector<Tensor> want = run_parts(conv, x, c.graph, r);
+      for (size_t k = 0; k < got.size(); ++k)
+        EXPECT_TRUE(close(got[k], want[k], c.tolerance))
+            << c.out << " mask " << mask << " tensor " << k;
+      // An epilogue is applied slice by slice.
+      const ops::EpilogueTensors epilogue{random_tensor(1, c.out, 3, c.type),
+                                          random_tensor(1, c.out, 4, c.type), /*relu=*/true,
+                                          random_tensor(nodes, c.out, 5, c.type)};
+      Tape tape = Tape::inference();
+      EXPECT_TRUE(close(conv.forward(tape, x, c.graph, epilogue),
+                        ops::apply_epilogue(want[0], epilogue), c.tolerance));
+    }
+}
+
 TEST(EgcConv, SameBitsForAnyNumberOfThreads) {
-  const int before = num_threads();
   const Csr graph = make_topology("arxiv-like", 0, 0.02);
-  torch::manual_seed(1);
   for (const unsigned mask : {4U, 127U}) {
     EgcConvOptions o(32, 136);
     o.heads = o.bases = 4;
     o.aggregators = aggregator_set(mask);
     EgcConv conv(o);
-    const at::Tensor input = at::randn({graph.num_targets(), 32});
-    const at::Tensor r = at::randn({graph.num_targets(), 136});
-    std::vector<at::Tensor> first;
+    fill(conv);
+    const Tensor x = random_tensor(graph.num_targets(), 32, 1, DType::kF32);
+    const Tensor r = random_tensor(graph.num_targets(), 136, 2, DType::kF32);
+    std::vector<Tensor> first;
     for (const int threads : {1, 2, 3, 4, 8})
-      for (int run = 0; run < 20; ++run) {
-        set_num_threads(threads);
-        const at::Tensor x = input.clone().requires_grad_();
-        conv->zero_grad();
-        const at::Tensor y = conv->forward(x, graph);
-        y.backward(r);
-        std::vector<at::Tensor> all = {y.detach().clone(), x.grad()};
-        for (const at::Tensor& p : conv->parameters()) all.push_back(p.grad().clone());
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        const testing::ThreadCount count(threads);
+        const std::vector<Tensor> all = run(conv, x, graph, r);
         if (first.empty()) first = all;
         for (size_t k = 0; k < all.size(); ++k)
-          ASSERT_TRUE(at::equal(all[k], first[k])) << threads << " threads, tensor " << k;
+          ASSERT_TRUE(same_bits(all[k], first[k])) << threads << " threads, tensor " << k;
       }
   }
-  set_num_threads(before);
 }
 
-TEST(EgcConv, SlicedLayoutGivesTheSameNumbers) {
+TEST(EgcConv, CombinationAndTermNormsAreThoseOfTheSum) {
   const Csr graph = awkward_graph();
-  const kernels::FusedShape shape{aggregator_set(127), SelfLoops::kAll, 2, 2, 9};
-  const at::Tensor x = at::randn({14, 5}, at::kDouble);
-  const at::Tensor theta = at::randn({18, 5}, at::kDouble);
-  const at::Tensor phi = at::randn({28, 5}, at::kDouble);
-  const at::Tensor r = at::randn({14, 18}, at::kDouble);
-  std::vector<at::Tensor> first;
-  for (const int64_t slice : {9, 1, 2, 4, 8}) {
-    const SliceLayout layout{2, 9, slice};
-    std::vector<at::Tensor> in = {x.clone(), theta.clone(), phi.clone()};
-    for (at::Tensor& t : in) t.requires_grad_();
-    const auto [bases, w] = ops::linear_pair(in[0], in[1], in[2], at::Tensor(), layout);
-    const at::Tensor y = ops::fused_aggregate(graph, shape, layout, bases, w, c10::nullopt);
-    y.backward(r);
-    std::vector<at::Tensor> all = {y.detach()};
-    for (const at::Tensor& t : in) all.push_back(t.grad());
-    if (first.empty()) first = all;
-    for (size_t k = 0; k < all.size(); ++k)
-      EXPECT_LE(relative_difference(all[k], first[k]), 1e-12) << "slice " << slice << " " << k;
+  for (const WeightActivation activation : kActivations) {
+    EgcConvOptions o(5, 6);
+    o.heads = 2;
+    o.bases = 3;
+    o.aggregators = {Aggregator::kMax, Aggregator::kSymnorm};
+    o.activation = activation;
+    EgcConv conv(o);
+    conv.to(DType::kF64);
+    fill(conv);
+    const Tensor x = random_tensor(14, 5, 1);
+    const Tensor w = conv.combination(x);
+    const Tensor norms = conv.term_norms(x, graph);
+    // The layer again from w, through the operator that takes finished weights.
+    Tape tape = Tape::inference();
+    const Tensor bases = ops::linear(tape, x, conv.bases_weight->value, {});
+    const auto sum_of = [&](const Tensor& weights, const Tensor& bias) {
+      return ops::egc_aggregate(tape, {o.aggregators, o.self_loops, 2, 3}, bases, weights, bias,
+                                graph);
+    };
+    EXPECT_TRUE(close(infer(conv, x, graph), sum_of(w, conv.bias->value), 1e-12));
+    // And one term after the other.
+    for (int64_t term = 0; term < w.columns(); ++term) {
+      const Tensor alone = Tensor::zeros(w.rows(), w.columns(), DType::kF64);
+      for (int64_t i = 0; i < w.rows(); ++i)
+        alone.data<double>()[i * w.columns() + term] = w.item(i, term);
+      const Tensor y = sum_of(alone, {});
+      for (int64_t i = 0; i < w.rows(); ++i) {
+        double squares = 0;
+        for (int64_t c = 0; c < y.columns(); ++c) squares += y.item(i, c) * y.item(i, c);
+        EXPECT_NEAR(norms.item(i, term), std::sqrt(squares), 1e-12) << i << ", " << term;
+      }
+    }
   }
 }
 
@@ -161,7 +233,7 @@ TEST(EgcConv, ParametersHaveTheNamesOfPyTorchGeometric) {
   const EgcConv conv(
       EgcConvOptions::egc_m(128, 136, {Aggregator::kSymnorm, Aggregator::kMax, Aggregator::kMean}));
   std::map<std::string, std::vector<int64_t>> shapes;
-  for (const auto& p : conv->named_parameters()) shapes[p.key()] = p.value().sizes().vec();
+  for (const auto& [name, p] : conv.named_parameters()) shapes[name] = p->shape;
   EXPECT_EQ(shapes, (std::map<std::string, std::vector<int64_t>>{{"bases_lin.weight", {136, 128}},
                                                                  {"comb_lin.weight", {48, 128}},
                                                                  {"comb_lin.bias", {48}},
@@ -169,98 +241,45 @@ TEST(EgcConv, ParametersHaveTheNamesOfPyTorchGeometric) {
 }
 
 TEST(EgcConv, Initialisation) {
-  torch::manual_seed(3);
-  const EgcConv conv(EgcConvOptions::egc_s(100, 200));
+  EgcConv conv(EgcConvOptions::egc_s(100, 200));
+  Rng rng(3);
+  conv.reset_parameters(rng);
+  const auto largest = [](const nn::ParameterPtr& p) {
+    double most = 0;
+    for (const double v : testing::values_of(p->value)) most = std::max(most, std::abs(v));
+    return most;
+  };
   const double glorot = std::sqrt(6.0 / (100 + 100));
-  EXPECT_LE(conv->bases_weight.abs().max().item<double>(), glorot);
-  EXPECT_GE(conv->bases_weight.abs().max().item<double>(), 0.9 * glorot);
-  EXPECT_LE(conv->comb_weight.abs().max().item<double>(), 0.1);
-  EXPECT_GE(conv->comb_weight.abs().max().item<double>(), 0.09);
-  EXPECT_LE(conv->comb_bias.abs().max().item<double>(), 0.1);
-  EXPECT_EQ(conv->bias.abs().max().item<double>(), 0.0);
-}
-
-TEST(EgcConv, CloneIsIndependent) {
-  EgcConv conv(EgcConvOptions::egc_s(4, 8));
-  const auto copy = std::dynamic_pointer_cast<nn::EgcConvImpl>(conv->clone());
-  at::NoGradGuard no_grad;
-  conv->bases_weight.fill_(7.0);
-  EXPECT_NE(copy->bases_weight[0][0].item<float>(), 7.0F);
-  const Csr graph = awkward_graph();
-  EXPECT_EQ(copy->forward(at::ones({14, 4}), graph).size(1), 8);
-}
-
-// The meta device has shapes but no memory: kernels of ours would crash, the composed path does
-// not.
-TEST(EgcConv, OtherDevicesTakeTheComposedPath) {
-  EgcConv conv(EgcConvOptions::egc_s(4, 8));
-  for (at::Tensor* p : {&conv->bases_weight, &conv->comb_weight, &conv->comb_bias, &conv->bias})
-    *p = p->detach().to(at::kMeta);
-  try {
-    const at::Tensor y = conv->forward(at::ones({14, 4}, at::kMeta), awkward_graph());
-    EXPECT_TRUE(y.is_meta());
-    EXPECT_EQ(y.sizes(), (std::vector<int64_t>{14, 8}));
-  } catch (const c10::Error& e) {  // LibTorch 1.13 has no index_select there: far enough
-    EXPECT_NE(std::string(e.what()).find("aten::index_select"), std::string::npos) << e.what();
-  }
-}
-
-TEST(EgcConv, EvaluationSavesNothing) {
-  EgcConv conv(EgcConvOptions::egc_s(4, 8));
-  at::NoGradGuard no_grad;
-  const at::Tensor y = conv->forward(at::ones({14, 4}), awkward_graph());
-  EXPECT_FALSE(y.requires_grad());
-  EXPECT_EQ(y.grad_fn(), nullptr);
+  EXPECT_LE(largest(conv.bases_weight), glorot);
+  EXPECT_GE(largest(conv.bases_weight), 0.9 * glorot);
+  EXPECT_LE(largest(conv.comb_weight), 0.1);
+  EXPECT_GE(largest(conv.comb_weight), 0.09);
+  EXPECT_LE(largest(conv.comb_bias), 0.1);
+  EXPECT_EQ(largest(conv.bias), 0.0);
 }
 
 TEST(EgcConv, BadInputIsNamed) {
-  expect_message([] { EgcConv(EgcConvOptions(4, 10)); }, {"divisible by heads", "10", "8"});
-  expect_message([] { EgcConv(EgcConvOptions(0, 8)); }, {"in_channels", "0"});
-  expect_message([] { parse_aggregator("mx"); }, {"mx", "add", "std"});
-  expect_message([] { nn::parse_weight_activation("relu"); }, {"relu", "softmax", "hardtanh"});
-  EgcConv conv(EgcConvOptions(4, 8));
-  const Csr graph = awkward_graph();
-  expect_message(
-      [&] {
-        conv->forward(at::ones({14, 5}), graph);
-      },
-      {"x must be [14, 4]", "[14, 5]"});
-  expect_message(
-      [&] {
-        conv->forward(at::ones({13, 4}), graph);
-      },
-      {"x must be [14, 4]", "[13, 4]"});
-  expect_message([&] { conv->forward(at::ones({14}), graph); }, {"x must be [14, 4]", "[14]"});
-  expect_message(
-      [&] {
-        conv->forward(at::ones({14, 4}, at::kDouble), graph);
-      },
-      {"Float", "Double"});
-  const Csr rectangular = Csr::from_edges(14, 3, std::vector<int64_t>{0}, std::vector<int64_t>{0});
-  expect_message(
-      [&] {
-        conv->forward(at::ones({14, 4}), rectangular);
-      },
-      {"targets must be its sources", "3"});
-  const kernels::FusedShape shape{{Aggregator::kAdd}, SelfLoops::kAll, 1, 1, 8};
-  const SliceLayout layout = SliceLayout::row_major(1, 8);
-  const auto fused = [&](const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {
-    ops::fused_aggregate(graph, shape, layout, x, w, b);
+  const auto refuses = [](std::initializer_list<std::string> parts, const auto& f) {
+    expect_error(ErrorKind::kUsage, parts, f);
   };
-  const at::Tensor x = at::ones({14, 8});
-  const at::Tensor w = at::ones({14, 1});
-  expect_message([&] { fused(at::ones({14, 7}), w, {}); }, {"bases must be [14, 8]", "[14, 7]"});
-  expect_message([&] { fused(x, at::ones({14, 2}), {}); }, {"weights must be [14, 1]", "[14, 2]"});
-  expect_message([&] { fused(x, w, at::ones({7})); }, {"bias must be [8]", "[7]"});
-  expect_message([&] { fused(x.to(at::kHalf), w, {}); }, {"float32 or float64", "Half"});
-  expect_message([&] { fused(x, w.to(at::kDouble), {}); }, {"weights must be", "Double"});
-}
-
-TEST(EgcConv, SecondDerivativesAreRefused) {
+  refuses({"divisible by heads", "10", "8"}, [] { EgcConv(EgcConvOptions(4, 10)); });
+  refuses({"in_channels", "0"}, [] { EgcConv(EgcConvOptions(0, 8)); });
+  refuses({"mx", "add", "std"}, [] { parse_aggregator("mx"); });
+  refuses({"relu", "softmax", "hardtanh"}, [] { nn::parse_weight_activation("relu"); });
   EgcConv conv(EgcConvOptions(4, 8));
-  const at::Tensor x = at::ones({14, 4}).requires_grad_();
-  const at::Tensor y = conv->forward(x, awkward_graph()).sum();
-  EXPECT_ANY_THROW(y.backward({}, /*retain_graph=*/true, /*create_graph=*/true));
+  fill(conv);
+  const Csr graph = awkward_graph();
+  const auto x = [](int64_t rows, int64_t columns, DType type = DType::kF32) {
+    return Tensor::full(rows, columns, type, 1.0);
+  };
+  refuses({"EgcConv: x must be [14, 4], got [14, 5] float32"},
+          [&] { infer(conv, x(14, 5), graph); });
+  refuses({"EgcConv: x must be [14, 4], got [13, 4] float32"},
+          [&] { infer(conv, x(13, 4), graph); });
+  refuses({"egc: ", "float32", "float64"}, [&] { infer(conv, x(14, 4, DType::kF64), graph); });
+  refuses({"targets must be its sources", "3"}, [&] {
+    infer(conv, x(14, 4), Csr::from_edges(14, 3, std::vector<int64_t>{0}, std::vector<int64_t>{0}));
+  });
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "egc/nn/state.h"
-#include "tests/ops/tensors.h"
+#include "egc/graph/csr.h"
+#include "egc/tensor/nd_array.h"
 
 namespace egc::testing {
 
@@ -45,11 +45,18 @@ inline std::string golden_name(const std::string& path) {
 }
 
 // The tensors whose names begin with `prefix`, without it.
-inline nn::State tensors_under(const SafetensorsFile& file, const std::string& prefix) {
-  nn::State out;
+inline State tensors_under(const SafetensorsFile& file, const std::string& prefix) {
+  State out;
   for (const auto& [name, view] : file.tensors())
-    if (name.starts_with(prefix)) out[name.substr(prefix.size())] = nn::to_tensor(view);
+    if (name.starts_with(prefix)) out[name.substr(prefix.size())] = NdArray(view);
   return out;
+}
+
+// edge_index: [2, E], sources and targets.
+inline Csr graph_of(const NdArray& edge_index, int64_t num_nodes) {
+  const auto ends = edge_index.values<int64_t>();
+  const size_t edges = ends.size() / 2;
+  return Csr::from_edges(num_nodes, ends.first(edges), ends.last(edges));
 }
 
 }  // namespace egc::testing

@@ -1,26 +1,38 @@
-// All layers of the table: gradients by finite differences, bits for any number of threads, the
-// folded epilogue, cloning, bad input.
-#include <ATen/Parallel.h>
+// All layers of the table: gradients by finite differences, bits for any number of threads, every
+// instruction set, the folded epilogue, states, bad input.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "egc/graph/topologies.h"
+#include "egc/kernels/target.h"
 #include "egc/nn/batch_norm.h"
 #include "egc/nn/conv_table.h"
 #include "tests/core/expect_error.h"
+#include "tests/core/thread_count.h"
 #include "tests/kernels/random_problem.h"
-#include "tests/ops/tensors.h"
+#include "tests/tensor/gradcheck.h"
 
 namespace egc {
 namespace {
 
 using nn::ConvSpec;
+using testing::all_finite;
 using testing::awkward_graph;
-using testing::relative_difference;
+using testing::close;
+using testing::expect_error;
+using testing::random_tensor;
+using testing::same_bits;
 
 struct Case {
   const char* layer;
   std::vector<Aggregator> aggregators = {};
   int64_t heads = 2;
+
+  bool takes_edge_weights() const {
+    const std::string_view name = layer;
+    return !name.starts_with("gat") && !name.starts_with("mpnn") && name != "pna";
+  }
 };
 
 // Every name of the table, and the options that take another path.
@@ -51,123 +63,194 @@ ConvSpec spec_of(const Case& c, int64_t in, int64_t out) {
   return spec;
 }
 
-class LayerTest : public ::testing::TestWithParam<Case> {};
+// With values everywhere, biases too; outputs are about as large as x.
+std::shared_ptr<nn::Conv> layer_of(const Case& c, int64_t in, int64_t out,
+                                   DType type = DType::kF32) {
+  auto conv = nn::make_conv(c.layer, spec_of(c, in, out));
+  conv->to(type);
+  uint64_t seed = 100;
+  for (const nn::ParameterPtr& p : conv->parameters()) {
+    const Tensor values = random_tensor(p->value.rows(), p->value.columns(), seed++);
+    const double scale = 1 / std::sqrt(static_cast<double>(in));
+    for (int64_t k = 0; k < values.size(); ++k) values.data<double>()[k] *= scale;
+    p->value.copy_from(values);
+  }
+  return conv;
+}
+
+Tensor infer(nn::Conv& conv, const Tensor& x, const Csr& graph,
+             const ops::EpilogueTensors& epilogue = {}) {
+  Tape tape = Tape::inference();
+  return conv.forward(tape, x, graph, epilogue);
+}
+
+// The output and the gradients of x and of every parameter.
+std::vector<Tensor> run(nn::Conv& conv, const Tensor& x, const Csr& graph, const Tensor& upstream) {
+  Tape tape = Tape::training(0);
+  const Tensor input = x.with_gradient();
+  const Tensor y = conv.forward(tape, input, graph);
+  tape.backward(y, upstream);
+  std::vector<Tensor> all = {y.detached(), input.gradient()->take()};
+  for (const nn::ParameterPtr& p : conv.parameters()) all.push_back(p->value.gradient()->take());
+  return all;
+}
+
+class LayerTest : public ::testing::TestWithParam<Case> {
+ protected:
+  void TearDown() override { kernels::force_target(""); }
+};
 
 TEST_P(LayerTest, Gradcheck) {
-  torch::manual_seed(3);
-  const auto conv = nn::make_conv(GetParam().layer, spec_of(GetParam(), 4, 6));
-  const auto module = nn::as_module(conv);
-  module->to(at::kDouble);
-  for (const Csr& graph : {awkward_graph(), awkward_graph(false, 5)}) {
-    const at::Tensor x = at::randn({graph.num_targets(), 4}, at::kDouble).requires_grad_();
-    const at::Tensor r = at::randn({graph.num_targets(), 6}, at::kDouble);
-    const auto run = [&] { return conv->forward(x, graph); };
-    module->zero_grad();
-    (run() * r).sum().backward();
-    EXPECT_LE(relative_difference(x.grad(), testing::numeric_gradient(run, x, r)), 1e-5);
-    for (const auto& p : module->named_parameters())
-      EXPECT_LE(relative_difference(p.value().grad(), testing::numeric_gradient(run, p.value(), r)),
-                1e-5)
-          << p.key();
+  const auto conv = layer_of(GetParam(), 4, 6, DType::kF64);
+  std::vector<Csr> graphs = {awkward_graph(), awkward_graph(false, 5)};
+  if (GetParam().takes_edge_weights()) graphs.push_back(awkward_graph(true));
+  for (const Csr& graph : graphs) {
+    const Tensor x = random_tensor(graph.num_targets(), 4, 7).with_gradient();
+    std::vector<testing::NamedTensor> inputs = {{"x", x}};
+    for (const auto& [name, p] : conv->named_parameters()) inputs.push_back({name, p->value});
+    testing::expect_gradients(
+        inputs, [] { return Tape::training(0); },
+        [&](Tape& tape) { return conv->forward(tape, x, graph); });
   }
 }
 
 TEST_P(LayerTest, SameBitsForAnyNumberOfThreads) {
-  const int before = at::get_num_threads();
   const Csr graph = make_topology("arxiv-like", 0, 0.02);
-  torch::manual_seed(1);
-  const auto conv = nn::make_conv(GetParam().layer, spec_of(GetParam(), 48, 48));
-  const auto module = nn::as_module(conv);
-  const at::Tensor input = at::randn({graph.num_targets(), 48});
-  const at::Tensor r = at::randn({graph.num_targets(), 48});
-  std::vector<at::Tensor> first;
-  for (const int threads : {1, 2, 4, 8})
-    for (int run = 0; run < 3; ++run) {
-      at::set_num_threads(threads);
-      const at::Tensor x = input.clone().requires_grad_();
-      module->zero_grad();
-      const at::Tensor y = conv->forward(x, graph);
-      y.backward(r);
-      std::vector<at::Tensor> all = {y.detach(), x.grad()};
-      for (const at::Tensor& p : module->parameters()) all.push_back(p.grad().clone());
-      if (first.empty()) first = all;
+  const auto conv = layer_of(GetParam(), 48, 48);
+  const Tensor x = random_tensor(graph.num_targets(), 48, 1, DType::kF32);
+  const Tensor r = random_tensor(graph.num_targets(), 48, 2, DType::kF32);
+  std::vector<Tensor> first;
+  Tensor inferred;
+  for (const int threads : {1, 2, 3, 4, 8})
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const testing::ThreadCount count(threads);
+      const std::vector<Tensor> all = run(*conv, x, graph, r);
+      const Tensor y = infer(*conv, x, graph);
+      if (first.empty()) {
+        first = all;
+        inferred = y;
+      }
       for (size_t k = 0; k < all.size(); ++k)
-        ASSERT_TRUE(at::equal(all[k], first[k])) << threads << " threads, tensor " << k;
+        ASSERT_TRUE(same_bits(all[k], first[k])) << threads << " threads, tensor " << k;
+      ASSERT_TRUE(same_bits(y, inferred)) << threads << " threads, inference";
     }
-  at::set_num_threads(before);
+}
+
+// In float32, on odd widths, against float64.
+TEST_P(LayerTest, EveryInstructionSetAgrees) {
+  const Csr graph = awkward_graph();
+  const Tensor x = random_tensor(graph.num_targets(), 34, 1, DType::kF32);
+  const Tensor r = random_tensor(graph.num_targets(), 38, 2, DType::kF32);
+  const auto narrow = layer_of(GetParam(), 34, 38);
+  const auto wide = nn::make_conv(GetParam().layer, spec_of(GetParam(), 34, 38));
+  wide->load_state(narrow->state(), "narrow");
+  wide->to(DType::kF64);
+  const std::vector<Tensor> want = run(*wide, x.to(DType::kF64), graph, r.to(DType::kF64));
+  for (const std::string& target : kernels::available_targets()) {
+    kernels::force_target(target);
+    const std::vector<Tensor> got = run(*narrow, x, graph, r);
+    for (size_t k = 0; k < want.size(); ++k)
+      EXPECT_TRUE(close(got[k], want[k], 1e-5)) << target << " tensor " << k;
+    EXPECT_TRUE(close(infer(*narrow, x, graph), want[0], 1e-5)) << target;
+  }
 }
 
 // What is folded into a layer in evaluation gives what the operators give one after the other.
 TEST_P(LayerTest, EpilogueIsTheOperatorsInTurn) {
-  const std::string layer = GetParam().layer;
-  torch::manual_seed(2);
-  const auto conv = nn::make_conv(layer, spec_of(GetParam(), 6, 6));
-  nn::BatchNorm norm(6);
-  norm->running_mean.normal_();
-  norm->running_var.uniform_(0.5, 2.0);
-  norm->eval();
-  at::NoGradGuard no_grad;
-  norm->weight.normal_();
-  norm->bias.normal_();
+  const auto conv = layer_of(GetParam(), 6, 6);
+  nn::NormActResidual norm(6);
+  norm.weight->value.copy_from(random_tensor(1, 6, 1));
+  norm.bias->value.copy_from(random_tensor(1, 6, 2));
+  norm.running_mean->value.copy_from(random_tensor(1, 6, 3));
+  norm.running_var->value.copy_from(testing::tensor_of(1, 6, {0.5, 0.8, 1, 1.3, 1.7, 2}));
   const Csr graph = awkward_graph();
-  const at::Tensor x = at::randn({graph.num_targets(), 6});
-  const at::Tensor in_turn = norm->forward(conv->forward(x, graph), 0, x);
-  EXPECT_LE(relative_difference(conv->forward(x, graph, norm->fold(x)), in_turn), 1e-6);
-  const at::Tensor without = norm->forward(conv->forward(x, graph), 0, {});
-  EXPECT_LE(relative_difference(conv->forward(x, graph, norm->fold({})), without), 1e-6);
+  const Tensor x = random_tensor(graph.num_targets(), 6, 4, DType::kF32);
+  for (const Tensor& residual : {x, Tensor()}) {
+    Tape tape = Tape::inference();
+    const Tensor in_turn = norm.forward(tape, infer(*conv, x, graph), 0.5, residual);
+    EXPECT_TRUE(close(infer(*conv, x, graph, norm.fold(residual)), in_turn, 1e-6));
+  }
 }
 
 TEST_P(LayerTest, EpilogueHasNoGradient) {
-  const std::string layer = GetParam().layer;
-  const auto conv = nn::make_conv(layer, spec_of(GetParam(), 6, 6));
-  nn::BatchNorm norm(6);
+  const auto conv = layer_of(GetParam(), 6, 6);
+  nn::NormActResidual norm(6);
+  Rng rng(1);
+  norm.reset_parameters(rng);
   const Csr graph = awkward_graph();
-  const at::Tensor x = at::randn({graph.num_targets(), 6});
-  testing::expect_error(ErrorKind::kUsage, {"epilogue"},
-                        [&] { conv->forward(x, graph, norm->fold({})); });
+  const Tensor x = random_tensor(graph.num_targets(), 6, 1, DType::kF32);
+  expect_error(ErrorKind::kUsage, {"epilogue: it has no gradient"}, [&] {
+    Tape tape = Tape::training(0);
+    conv->forward(tape, x, graph, norm.fold({}));
+  });
 }
 
-TEST_P(LayerTest, CloneIsIndependentAndEqual) {
-  const auto conv = nn::make_conv(GetParam().layer, spec_of(GetParam(), 6, 6));
-  const auto module = nn::as_module(conv);
-  const auto copy = module->clone();
+TEST_P(LayerTest, InferenceKeepsNothing) {
+  const auto conv = layer_of(GetParam(), 6, 6);
+  const Tensor x = random_tensor(14, 6, 1, DType::kF32).with_gradient();
+  EXPECT_EQ(infer(*conv, x, awkward_graph()).gradient(), nullptr);
+}
+
+TEST_P(LayerTest, StateIsACopyAndMakesAnEqualLayer) {
+  const auto conv = layer_of(GetParam(), 6, 6);
   const Csr graph = awkward_graph();
-  const at::Tensor x = at::randn({graph.num_targets(), 6});
-  at::NoGradGuard no_grad;
-  const at::Tensor y = conv->forward(x, graph);
-  const auto other = std::dynamic_pointer_cast<nn::Conv>(copy);
-  EXPECT_TRUE(at::equal(other->forward(x, graph), y));
-  for (at::Tensor p : module->parameters()) p.fill_(0.3);
-  EXPECT_TRUE(at::equal(other->forward(x, graph), y));
-  EXPECT_FALSE(at::equal(conv->forward(x, graph), y));
+  const Tensor x = random_tensor(graph.num_targets(), 6, 1, DType::kF32);
+  const Tensor y = infer(*conv, x, graph);
+  const State state = conv->state();
+  for (const nn::ParameterPtr& p : conv->parameters()) p->value.fill(0.3);
+  EXPECT_FALSE(same_bits(infer(*conv, x, graph), y));
+  const auto other = nn::make_conv(GetParam().layer, spec_of(GetParam(), 6, 6));
+  other->load_state(state, "a copy");
+  EXPECT_TRUE(same_bits(infer(*other, x, graph), y));
+}
+
+TEST_P(LayerTest, InitialValuesAreAFunctionOfTheSeed) {
+  const auto drawn = [](uint64_t seed) {
+    const auto conv = nn::make_conv(GetParam().layer, spec_of(GetParam(), 6, 6));
+    for (const nn::ParameterPtr& p : conv->parameters()) p->value.fill(NAN);
+    Rng rng(seed);
+    conv->reset_parameters(rng);
+    return conv;
+  };
+  const auto one = drawn(1);
+  const auto again = drawn(1);
+  const auto other = drawn(2);
+  bool differs = false;
+  for (size_t k = 0; k < one->parameters().size(); ++k) {
+    const Tensor& value = one->parameters()[k]->value;
+    EXPECT_TRUE(all_finite(value)) << one->named_parameters()[k].first;
+    EXPECT_TRUE(same_bits(value, again->parameters()[k]->value));
+    differs = differs || !same_bits(value, other->parameters()[k]->value);
+  }
+  EXPECT_TRUE(differs);
 }
 
 TEST_P(LayerTest, EmptyGraphsAndNodesWithoutEdges) {
-  const auto conv = nn::make_conv(GetParam().layer, spec_of(GetParam(), 6, 6));
-  const auto module = nn::as_module(conv);
+  const auto conv = layer_of(GetParam(), 6, 6);
   for (const int64_t nodes : {0, 1, 5}) {
     const Csr graph = Csr::from_edges(nodes, {}, {});
-    const at::Tensor x = at::randn({nodes, 6}).requires_grad_();
-    const at::Tensor y = conv->forward(x, graph);
-    ASSERT_EQ(y.sizes(), (std::vector<int64_t>{nodes, 6}));
-    EXPECT_TRUE(at::isfinite(y).all().item<bool>());
-    y.sum().backward();
-    EXPECT_TRUE(at::isfinite(x.grad()).all().item<bool>());
+    const Tensor x = random_tensor(nodes, 6, 1, DType::kF32);
+    const std::vector<Tensor> all = run(*conv, x, graph, Tensor::full(nodes, 6, DType::kF32, 1.0));
+    EXPECT_EQ(all[0].rows(), nodes);
+    EXPECT_EQ(all[0].columns(), 6);
+    for (size_t k = 0; k < all.size(); ++k)
+      EXPECT_TRUE(all[k].defined() && all_finite(all[k])) << nodes << " nodes, tensor " << k;
   }
 }
 
 TEST_P(LayerTest, BadInputIsNamed) {
-  const auto conv = nn::make_conv(GetParam().layer, spec_of(GetParam(), 6, 6));
+  const auto conv = layer_of(GetParam(), 6, 6);
   const Csr graph = awkward_graph();
-  const auto refuses = [&](const at::Tensor& x, const Csr& g, const std::string& part) {
-    testing::expect_error(ErrorKind::kUsage, {part}, [&] { conv->forward(x, g); });
+  const auto refuses = [&](const Tensor& x, const Csr& g,
+                           std::initializer_list<std::string> parts) {
+    expect_error(ErrorKind::kUsage, parts, [&] { infer(*conv, x, g); });
   };
-  refuses(at::ones({14, 5}), graph, "[14, 5]");
-  refuses(at::ones({13, 6}), graph, "[13, 6]");
-  refuses(at::ones({14}), graph, "[14]");
-  refuses(at::ones({14, 6}, at::kDouble), graph, "Double");
+  refuses(random_tensor(14, 5, 1, DType::kF32), graph, {"x must be [14, 6]", "[14, 5] float32"});
+  refuses(random_tensor(13, 6, 1, DType::kF32), graph, {"x must be [14, 6]", "[13, 6] float32"});
+  refuses(Tensor(), graph, {"x must be [14, 6]"});
+  refuses(random_tensor(14, 6, 1), graph, {"must be", "float32", "float64"});
   const Csr rectangular = Csr::from_edges(14, 3, std::vector<int64_t>{0}, std::vector<int64_t>{0});
-  refuses(at::ones({14, 6}), rectangular, "targets must be its sources");
+  refuses(random_tensor(14, 6, 1, DType::kF32), rectangular, {"targets must be its sources", "3"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, LayerTest, ::testing::ValuesIn(layer_cases()), case_name);
@@ -176,7 +259,7 @@ TEST(ConvTable, UnknownNamesAndBadSizes) {
   ConvSpec spec;
   spec.in_channels = spec.out_channels = 7;
   const auto refuses = [&](const char* layer, std::initializer_list<std::string> parts) {
-    testing::expect_error(ErrorKind::kUsage, parts, [&] { nn::make_conv(layer, spec); });
+    expect_error(ErrorKind::kUsage, parts, [&] { nn::make_conv(layer, spec); });
   };
   refuses("egcs", {"egcs", "egc-s", "gatv2", "mlp"});
   for (const char* layer : {"egc-s", "gat", "gatv2", "regc"}) refuses(layer, {"heads", "7"});
@@ -188,62 +271,52 @@ TEST(ConvTable, UnknownNamesAndBadSizes) {
 
 TEST(ConvTable, GradientsOfTiesGoToTheFirstWinner) {
   const Csr graph = Csr::from_edges(3, std::vector<int64_t>{1, 2}, std::vector<int64_t>{0, 0});
-  ConvSpec spec;
-  spec.in_channels = spec.out_channels = 2;
-  spec.aggregators = AggregatorSet{Aggregator::kMax};
-  const auto conv = nn::make_conv("sage", spec);
-  const at::Tensor x = at::ones({3, 2}).requires_grad_();
-  conv->forward(x, graph)[0].sum().backward();
-  EXPECT_GT(x.grad()[1].abs().sum().item<double>(), 0.0);
-  EXPECT_EQ(x.grad()[2].abs().sum().item<double>(), 0.0);
+  const auto conv = layer_of({"sage", {Aggregator::kMax}}, 2, 2);
+  Tensor upstream = Tensor::zeros(3, 2, DType::kF32);
+  upstream.data<float>()[0] = 1;  // of node 0 only
+  const Tensor grad_x = run(*conv, Tensor::full(3, 2, DType::kF32, 1.0), graph, upstream)[1];
+  EXPECT_NE(grad_x.item(1, 0), 0.0);
+  EXPECT_NE(grad_x.item(1, 1), 0.0);
+  EXPECT_EQ(grad_x.item(2, 0), 0.0);
+  EXPECT_EQ(grad_x.item(2, 1), 0.0);
 }
 
-// One head wide enough that LibTorch's own reductions would be cut by the number of threads.
+// One head wider than every tile of a product.
 TEST(ConvTable, WideAttentionHasTheSameBitsForAnyNumberOfThreads) {
-  const int before = at::get_num_threads();
   const Csr graph = awkward_graph();
-  ConvSpec spec;
-  spec.in_channels = spec.out_channels = 304;
-  spec.heads = 1;
-  const auto conv = nn::make_conv("gat", spec);
-  const auto module = nn::as_module(conv);
-  const at::Tensor x = at::randn({graph.num_targets(), 304});
-  std::vector<at::Tensor> first;
-  for (const int threads : {1, 2, 3, 4, 8}) {
-    at::set_num_threads(threads);
-    module->zero_grad();
-    const at::Tensor y = conv->forward(x, graph);
-    y.backward(at::ones_like(y));
-    std::vector<at::Tensor> all = {y.detach()};
-    for (const at::Tensor& p : module->parameters()) all.push_back(p.grad().clone());
-    if (first.empty()) first = all;
-    for (size_t k = 0; k < all.size(); ++k)
-      EXPECT_TRUE(at::equal(all[k], first[k])) << threads << " threads, tensor " << k;
+  for (const char* layer : {"gat", "gatv2"}) {
+    const auto conv = layer_of({layer, {}, 1}, 304, 304);
+    const Tensor x = random_tensor(graph.num_targets(), 304, 1, DType::kF32);
+    const Tensor ones = Tensor::full(graph.num_targets(), 304, DType::kF32, 1.0);
+    std::vector<Tensor> first;
+    for (const int threads : {1, 2, 3, 4, 8}) {
+      const testing::ThreadCount count(threads);
+      const std::vector<Tensor> all = run(*conv, x, graph, ones);
+      if (first.empty()) first = all;
+      for (size_t k = 0; k < all.size(); ++k)
+        EXPECT_TRUE(same_bits(all[k], first[k])) << threads << " threads, tensor " << k;
+    }
   }
-  at::set_num_threads(before);
 }
 
 // Their definitions have no place for weights: better said than silently left out.
 TEST(ConvTable, LayersWithoutUseForEdgeWeightsRefuseThem) {
-  ConvSpec spec;
-  spec.in_channels = spec.out_channels = 8;
+  const Tensor x = Tensor::full(14, 8, DType::kF32, 1.0);
   for (const char* layer : {"gat", "gatv2", "mpnn-sum", "mpnn-max", "pna"})
-    testing::expect_error(ErrorKind::kUsage, {"edge weights"}, [&] {
-      nn::make_conv(layer, spec)->forward(at::ones({14, 8}), awkward_graph(true));
-    });
+    expect_error(ErrorKind::kUsage, {"edge weights"},
+                 [&] { infer(*layer_of({layer}, 8, 8), x, awkward_graph(true)); });
 }
 
 TEST(ConvTable, NanIsNotSwallowedByAttention) {
-  ConvSpec spec;
-  spec.in_channels = spec.out_channels = 8;
   const Csr graph = awkward_graph();
-  at::Tensor x = at::randn({14, 8});
-  x[7][3] = NAN;
-  at::NoGradGuard no_grad;
+  const Tensor x = random_tensor(14, 8, 1, DType::kF32);
+  x.data<float>()[7 * 8 + 3] = NAN;
   for (const char* layer : {"gat", "gatv2"}) {
-    const at::Tensor y = nn::make_conv(layer, spec)->forward(x, graph);
-    EXPECT_TRUE(at::isnan(y[3]).all().item<bool>()) << layer;  // 7 is a neighbour of 3
-    EXPECT_FALSE(at::isnan(y[0]).any().item<bool>()) << layer;
+    const Tensor y = infer(*layer_of({layer}, 8, 8), x, graph);
+    for (int64_t c = 0; c < 8; ++c) {
+      EXPECT_TRUE(std::isnan(y.item(3, c))) << layer;  // 7 is a neighbour of 3
+      EXPECT_FALSE(std::isnan(y.item(0, c))) << layer;
+    }
   }
 }
 

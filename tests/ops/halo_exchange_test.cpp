@@ -1,16 +1,26 @@
-// The operator on parts of a graph: the rows and gradients of the whole.
+// The operators on parts of a graph: the rows and gradients of the whole.
 #include "egc/ops/halo_exchange.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "egc/core/rng.h"
 #include "egc/graph/partition.h"
-#include "egc/ops/fused_aggregate.h"
+#include "egc/ops/aggregate.h"
+#include "egc/ops/egc.h"
+#include "tests/core/expect_error.h"
 #include "tests/ops/thread_group.h"
+#include "tests/tensor/tensors.h"
 
 namespace egc::ops {
 namespace {
+
+using testing::close;
+using testing::random_tensor;
+
+constexpr int64_t kNodes = 60;
+const AggregatorSet kAllAggregators = {Aggregator::kAdd, Aggregator::kMean, Aggregator::kSymnorm,
+                                       Aggregator::kMax, Aggregator::kMin,  Aggregator::kVar,
+                                       Aggregator::kStd};
 
 // Hubs, duplicates, loops, isolated nodes.
 Csr some_graph(int64_t nodes, int64_t edges, bool weighted) {
@@ -25,19 +35,32 @@ Csr some_graph(int64_t nodes, int64_t edges, bool weighted) {
   return Csr::from_edges(nodes, source, target, weights);
 }
 
-struct Exchanged {
-  at::Tensor y, grad_bases, grad_weights, grad_bias;
+// An operator over a graph: the output, then the gradients of what has a row per node, then those
+// of what all nodes share.
+struct Result {
+  std::vector<Tensor> by_row;
+  std::vector<Tensor> shared;
 };
+using Operator = std::function<Tensor(Tape&, const Csr&, const std::vector<Tensor>& by_row,
+                                      const std::vector<Tensor>& shared)>;
 
-Exchanged run(const Csr& graph, const kernels::FusedShape& shape, const at::Tensor& bases,
-              const at::Tensor& weights, const at::Tensor& bias, const at::Tensor& upstream) {
-  const at::Tensor x = bases.clone().requires_grad_();
-  const at::Tensor w = weights.clone().requires_grad_();
-  const at::Tensor b = bias.clone().requires_grad_();
-  const at::Tensor y =
-      fused_aggregate(graph, shape, SliceLayout::row_major(shape.bases, shape.head_width), x, w, b);
-  y.backward(upstream);
-  return {y.detach(), x.grad(), w.grad(), b.grad()};
+std::vector<Tensor> with_gradients(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(t.with_gradient());
+  return out;
+}
+
+Result run(const Operator& f, const Csr& graph, const std::vector<Tensor>& by_row,
+           const std::vector<Tensor>& shared, const Tensor& upstream) {
+  const std::vector<Tensor> x = with_gradients(by_row);
+  const std::vector<Tensor> w = with_gradients(shared);
+  Tape tape = Tape::training(0);
+  const Tensor y = f(tape, graph, x, w);
+  tape.backward(y, upstream);
+  Result out{{y.detached()}, {}};
+  for (const Tensor& t : x) out.by_row.push_back(t.gradient()->take());
+  for (const Tensor& t : w) out.shared.push_back(t.gradient()->take());
+  return out;
 }
 
 struct Part {
@@ -57,46 +80,78 @@ std::vector<Part> cut(const Csr& graph, int64_t parts, PartitionMethod method) {
   return out;
 }
 
-class Parts : public ::testing::TestWithParam<std::tuple<SelfLoops, bool, int>> {};
+Tensor rows_of(const Tensor& t, const std::vector<int64_t>& nodes) {
+  const Tensor out = Tensor::empty(std::ssize(nodes), t.columns(), t.dtype());
+  for (size_t k = 0; k < nodes.size(); ++k)
+    std::copy_n(t.data<double>() + nodes[k] * t.columns(), t.columns(),
+                out.data<double>() + static_cast<int64_t>(k) * t.columns());
+  return out;
+}
 
-TEST_P(Parts, AreTheWhole) {
-  const auto [loops, weighted, parts] = GetParam();
-  constexpr int64_t kNodes = 60;
-  const Csr graph = some_graph(kNodes, 260, weighted);
-  const AggregatorSet all = {Aggregator::kAdd, Aggregator::kMean, Aggregator::kSymnorm,
-                             Aggregator::kMax, Aggregator::kMin,  Aggregator::kVar,
-                             Aggregator::kStd};
-  const kernels::FusedShape shape{all, loops, /*heads=*/2, /*bases=*/3, /*head_width=*/5};
-  at::manual_seed(6);
-  const at::Tensor bases = at::randn({kNodes, 15}, at::kDouble);
-  const at::Tensor weights = at::randn({kNodes, shape.weights_per_row()}, at::kDouble);
-  const at::Tensor bias = at::randn({10}, at::kDouble);
-  const at::Tensor upstream = at::randn({kNodes, 10}, at::kDouble);
-  const Exchanged whole = run(graph, shape, bases, weights, bias, upstream);
-
+void expect_parts_are_the_whole(const Operator& f, const Csr& graph, int parts,
+                                const std::vector<Tensor>& by_row,
+                                const std::vector<Tensor>& shared, int64_t columns) {
+  const Tensor upstream = random_tensor(kNodes, columns, 99);
+  const Result whole = run(f, graph, by_row, shared, upstream);
   for (const PartitionMethod method : {PartitionMethod::kMetis, PartitionMethod::kRanges}) {
     const std::vector<Part> share = cut(graph, parts, method);
-    std::vector<Exchanged> of_part(static_cast<size_t>(parts));
-    const auto rows = [&](const at::Tensor& t, int k) {
-      return t.index_select(0, at::tensor(share[k].nodes, at::kLong));
-    };
+    std::vector<Result> of_part(static_cast<size_t>(parts));
     ThreadGroup group(parts);
     group.run([&](int k) {
-      of_part[k] =
-          run(share[k].graph, shape, rows(bases, k), rows(weights, k), bias, rows(upstream, k));
+      std::vector<Tensor> mine;
+      for (const Tensor& t : by_row) mine.push_back(rows_of(t, share[k].nodes));
+      std::vector<Tensor> own;
+      for (const Tensor& t : shared) own.push_back(t.clone());
+      of_part[k] = run(f, share[k].graph, mine, own, rows_of(upstream, share[k].nodes));
     });
-    at::Tensor grad_bias = at::zeros_like(bias);
-    for (int k = 0; k < parts; ++k) {
-      const auto same = [&](const at::Tensor& a, const at::Tensor& b) {
-        return at::allclose(a, rows(b, k), 1e-9, 1e-10);
-      };
-      EXPECT_TRUE(same(of_part[k].y, whole.y)) << k;
-      EXPECT_TRUE(same(of_part[k].grad_bases, whole.grad_bases)) << k;
-      EXPECT_TRUE(same(of_part[k].grad_weights, whole.grad_weights)) << k;
-      grad_bias += of_part[k].grad_bias;
+    for (int k = 0; k < parts; ++k)
+      for (size_t t = 0; t < whole.by_row.size(); ++t)
+        EXPECT_TRUE(close(of_part[k].by_row[t], rows_of(whole.by_row[t], share[k].nodes), 1e-10))
+            << "part " << k << " tensor " << t;
+    for (size_t t = 0; t < whole.shared.size(); ++t) {
+      Gradient sum;
+      for (const Result& part : of_part) sum.add(part.shared[t]);
+      EXPECT_TRUE(close(sum.value(), whole.shared[t], 1e-10)) << "shared tensor " << t;
     }
-    EXPECT_TRUE(at::allclose(grad_bias, whole.grad_bias, 1e-9, 1e-10));
   }
+}
+
+class Parts : public ::testing::TestWithParam<std::tuple<SelfLoops, bool, int>> {};
+
+TEST_P(Parts, OfAnAggregationOfBases) {
+  const auto [loops, weighted, parts] = GetParam();
+  const EgcShape shape{kAllAggregators, loops, /*heads=*/2, /*bases=*/3};
+  expect_parts_are_the_whole(
+      [&](Tape& tape, const Csr& graph, const auto& rows, const auto& shared) {
+        return egc_aggregate(tape, shape, rows[0], rows[1], shared[0], graph);
+      },
+      some_graph(kNodes, 260, weighted), parts,
+      {random_tensor(kNodes, 15, 1), random_tensor(kNodes, 2 * 7 * 3, 2)},
+      {random_tensor(1, 10, 3)}, 10);
+}
+
+TEST_P(Parts, OfEgc) {
+  const auto [loops, weighted, parts] = GetParam();
+  const EgcShape shape{kAllAggregators, loops, /*heads=*/2, /*bases=*/3,
+                       WeightActivation::kSoftmax};
+  expect_parts_are_the_whole(
+      [&](Tape& tape, const Csr& graph, const auto& rows, const auto& shared) {
+        return egc(tape, shape, {shared[0], shared[1], shared[2], shared[3]}, rows[0], graph);
+      },
+      some_graph(kNodes, 260, weighted), parts, {random_tensor(kNodes, 4, 1)},
+      {random_tensor(15, 4, 2), random_tensor(42, 4, 3), random_tensor(1, 42, 4),
+       random_tensor(1, 10, 5)},
+      10);
+}
+
+TEST_P(Parts, OfPlainAggregates) {
+  const auto [loops, weighted, parts] = GetParam();
+  expect_parts_are_the_whole(
+      [&, mode = loops](Tape& tape, const Csr& graph, const auto& rows, const auto& shared) {
+        return aggregate(tape, graph, kAllAggregators, mode, rows[0], shared[0]);
+      },
+      some_graph(kNodes, 260, weighted), parts, {random_tensor(kNodes, 3, 1)},
+      {random_tensor(1, 21, 2)}, 21);
 }
 
 INSTANTIATE_TEST_SUITE_P(Halo, Parts,
@@ -104,11 +159,32 @@ INSTANTIATE_TEST_SUITE_P(Halo, Parts,
                                                               SelfLoops::kAll),
                                             ::testing::Bool(), ::testing::Values(2, 3, 7)));
 
+// In inference, too, with the rows of others arriving late.
+TEST(Halo, InferenceOfPartsIsTheWhole) {
+  const Csr graph = some_graph(kNodes, 260, false);
+  const Tensor x = random_tensor(kNodes, 3, 1);
+  Tape tape = Tape::inference();
+  const Tensor whole = aggregate(tape, graph, kAllAggregators, SelfLoops::kAll, x);
+  const std::vector<Part> share = cut(graph, 3, PartitionMethod::kRanges);
+  std::vector<Tensor> y(3);
+  {
+    ThreadGroup group(3);
+    group.run([&](int k) {
+      Tape own = Tape::inference();
+      y[k] = aggregate(own, share[k].graph, kAllAggregators, SelfLoops::kAll,
+                       rows_of(x, share[k].nodes));
+    });
+  }
+  for (int k = 0; k < 3; ++k) EXPECT_TRUE(close(y[k], rows_of(whole, share[k].nodes), 1e-12)) << k;
+}
+
 TEST(Halo, NeedsAGroup) {
-  const Csr graph = some_graph(20, 60, false);
-  const Part part = cut(graph, 2, PartitionMethod::kRanges)[0];
-  const at::Tensor x = at::zeros({std::ssize(part.nodes), 3});
-  EXPECT_THROW(aggregate(part.graph, {Aggregator::kAdd}, SelfLoops::kNone, x), Error);
+  const Part part = cut(some_graph(20, 60, false), 2, PartitionMethod::kRanges)[0];
+  const Tensor x = Tensor::zeros(std::ssize(part.nodes), 3, DType::kF64);
+  Tape tape = Tape::inference();
+  testing::expect_error(ErrorKind::kUsage, {"the processes that have the others"}, [&] {
+    aggregate(tape, part.graph, {Aggregator::kAdd}, SelfLoops::kNone, x);
+  });
 }
 
 }  // namespace

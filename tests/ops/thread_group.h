@@ -1,21 +1,21 @@
 // Threads that stand in for the processes of a group.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <barrier>
+#include <cstring>
 #include <functional>
-#include <limits>
+#include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
-#include "egc/ops/batch_group.h"
+#include "egc/graph/batch_group.h"
 
 namespace egc::ops {
 
 class ThreadGroup : public BatchGroup {
  public:
-  explicit ThreadGroup(int size) : barrier_(size), parts_(size), starts_(size) {
+  explicit ThreadGroup(int size) : barrier_(size), values_(size), sent_(size), starts_(size) {
     set_batch_group(this);
   }
   ~ThreadGroup() override { set_batch_group(nullptr); }
@@ -23,7 +23,7 @@ class ThreadGroup : public BatchGroup {
   // f(rank) on every rank at once.
   void run(const std::function<void(int)>& f) {
     std::vector<std::jthread> threads;
-    for (int rank = 0; rank < static_cast<int>(parts_.size()); ++rank)
+    for (int rank = 0; rank < size(); ++rank)
       threads.emplace_back([&f, rank] {
         my_rank = rank;
         f(rank);
@@ -31,43 +31,54 @@ class ThreadGroup : public BatchGroup {
   }
 
   int rank() const override { return my_rank; }
-  std::vector<at::Tensor> gather(const at::Tensor& mine) override {
-    parts_[my_rank] = mine;
+  int size() const override { return static_cast<int>(values_.size()); }
+
+  std::vector<double> gather(std::span<const double> local) override {
+    values_[my_rank] = local;
     barrier_.arrive_and_wait();
-    std::vector<at::Tensor> all = parts_;
+    std::vector<double> all;
+    for (const std::span<const double> part : values_)
+      all.insert(all.end(), part.begin(), part.end());
     barrier_.arrive_and_wait();
     return all;
   }
-  std::unique_ptr<Pending> begin_exchange(const at::Tensor& sent, std::span<const int64_t> num_sent,
-                                          const at::Tensor& received,
-                                          std::span<const int64_t> num_received) override {
-    // Nothing is there before it is waited for.
-    struct Arriving : Pending {
-      at::Tensor to, rows;
-      void wait() override { to.copy_(rows); }
-    };
-    parts_[my_rank] = sent;
+
+  // Nothing is there before it is waited for: meanwhile every byte is 0xFF, which makes NaNs.
+  std::unique_ptr<Pending> begin_exchange(const void* sent, std::span<const int64_t> bytes_sent,
+                                          void* received,
+                                          std::span<const int64_t> bytes_received) override {
+    sent_[my_rank] = static_cast<const std::byte*>(sent);
     starts_[my_rank].assign(1, 0);
-    for (const int64_t n : num_sent) starts_[my_rank].push_back(starts_[my_rank].back() + n);
+    for (const int64_t n : bytes_sent) starts_[my_rank].push_back(starts_[my_rank].back() + n);
     barrier_.arrive_and_wait();
     auto out = std::make_unique<Arriving>();
+    for (size_t from = 0; from < sent_.size(); ++from) {
+      const std::byte* begin = sent_[from] + starts_[from][my_rank];
+      out->bytes.insert(out->bytes.end(), begin, begin + bytes_received[from]);
+    }
     out->to = received;
-    out->rows = at::empty_like(received);
-    int64_t at = 0;
-    for (size_t from = 0; from < parts_.size(); at += num_received[from], ++from)
-      out->rows.narrow(0, at, num_received[from])
-          .copy_(parts_[from].narrow(0, starts_[from][my_rank], num_received[from]));
-    received.fill_(std::numeric_limits<double>::quiet_NaN());
+    if (!out->bytes.empty()) std::memset(received, 0xFF, out->bytes.size());
     barrier_.arrive_and_wait();
     return out;
   }
 
  private:
+  struct Arriving : Pending {
+    void* to = nullptr;
+    std::vector<std::byte> bytes;
+    ~Arriving() override { wait(); }
+    void wait() override {
+      if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+      bytes.clear();
+    }
+  };
+
   static thread_local inline int my_rank = 0;
 
   std::barrier<> barrier_;
-  std::vector<at::Tensor> parts_;
-  std::vector<std::vector<int64_t>> starts_;  // of the rows to each rank, in parts_
+  std::vector<std::span<const double>> values_;
+  std::vector<const std::byte*> sent_;
+  std::vector<std::vector<int64_t>> starts_;  // of the bytes to each rank
 };
 
 }  // namespace egc::ops

@@ -1,34 +1,61 @@
 // Batches as tensors, and networks that fit a dataset, for every generator.
 #include "egc/train/batch_tensors.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "egc/core/error.h"
 #include "egc/data/generators.h"
 #include "egc/data/loader.h"
 #include "egc/train/default_config.h"
 #include "egc/train/loss.h"
+#include "tests/tensor/tensors.h"
 
 namespace egc::train {
 namespace {
 
+std::shared_ptr<models::Network> network_of(const models::ModelConfig& config) {
+  auto network = models::make_network(config);
+  Rng rng(0);
+  network->reset_parameters(rng);
+  return network;
+}
+
+Loss loss_of(const data::DatasetInfo& info, const Tensor& output, const Targets& targets) {
+  return loss(info.task, output, targets, false,
+              count_labels(info.task, targets, false, info.num_classes));
+}
+
+// The loss of a step, whose gradients are all numbers.
+double take_step(models::Network& network, const data::DatasetInfo& info,
+                 const BatchTensors& batch) {
+  Tape tape = Tape::training(1);
+  const Tensor output = network.forward(tape, batch.input);
+  const Loss found = loss_of(info, output, batch.targets);
+  tape.backward(output, found.gradient);
+  for (const auto& [name, p] : network.named_parameters())
+    EXPECT_TRUE(!p->grad().defined() || testing::all_finite(p->grad())) << name;
+  return found.value;
+}
+
 class Generated : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Generated, GoesThroughANetworkThatFits) {
-  at::manual_seed(0);
   const data::Dataset d = data::generate(GetParam(), {.seed = 3, .size = 0.005});
   const auto config = default_config(d, "egc-s", 16);
   check_config(config);
   check_fits(config, d);
-  const auto network = models::make_network(config);
+  const auto network = network_of(config);
   const data::GraphStore store(d);
   std::vector<int64_t> ids = {0};
   if (d.num_graphs() > 1) ids.push_back(1);  // batch norm in the head needs two
-  const BatchTensors batch = to_tensors(store.batch(ids), d.info.task);
-  const at::Tensor value = loss(d.info.task, network->forward(batch.input), batch.target);
-  value.backward();
-  EXPECT_TRUE(std::isfinite(value.item<double>()));
+  const BatchTensors batch = to_tensors(store.batch(ids));
+  const double value = take_step(*network, d.info, batch);
+  EXPECT_TRUE(std::isfinite(value) && value > 0) << value;
+  int64_t with_gradient = 0;
+  for (const nn::ParameterPtr& p : network->parameters()) with_gradient += p->grad().defined();
+  EXPECT_EQ(with_gradient, std::ssize(network->parameters()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Generated,
@@ -42,56 +69,64 @@ TEST(BatchTensors, OutliveTheBatch) {
   BatchTensors tensors;
   {
     data::GraphBatch batch = store.batch(ids);
-    tensors = to_tensors(std::move(batch), d.info.task);
+    tensors = to_tensors(std::move(batch));
   }
   const data::GraphBatch again = store.batch(ids);
-  ASSERT_EQ(tensors.input.x.numel(), static_cast<int64_t>(again.floats.size()));
-  EXPECT_TRUE(
-      std::equal(again.floats.begin(), again.floats.end(), tensors.input.x.data_ptr<float>()));
-  EXPECT_EQ(tensors.target.sizes(), at::IntArrayRef({2, 3}));
-  EXPECT_EQ(tensors.target[1][0].item<float>(), d.labels.values.at(1, 0));
+  const Tensor& x = tensors.input.x;
+  ASSERT_EQ(x.size(), std::ssize(again.floats));
+  EXPECT_TRUE(std::equal(again.floats.begin(), again.floats.end(), x.data<float>()));
+  EXPECT_FALSE(x.is_sole_owner());  // borrowed: nobody writes to it
+  EXPECT_EQ(tensors.ids, ids);
+  EXPECT_EQ(tensors.targets.columns, 3);
+  ASSERT_EQ(tensors.targets.values.size(), 2U * 3);
+  for (int64_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(tensors.targets.values[static_cast<size_t>(c)], d.labels.values.at(3, c));
+    EXPECT_EQ(tensors.targets.values[static_cast<size_t>(3 + c)], d.labels.values.at(1, c));
+  }
 }
 
 // A rank may have no graph of a batch, and a graph no nodes: the tensors are of the same types.
 TEST_P(Generated, BatchesWithoutGraphsAreOfTheSameTypes) {
-  at::manual_seed(0);
   const data::Dataset d = data::generate(GetParam(), {.seed = 3, .size = 0.005});
   const data::GraphStore store(d);
   const std::vector<int64_t> one = {0};
-  const BatchTensors some = to_tensors(store.batch(one), d.info.task);
-  const BatchTensors none = to_tensors(store.batch({}), d.info.task);
-  EXPECT_EQ(none.input.x.scalar_type(), some.input.x.scalar_type());
-  EXPECT_EQ(none.input.x.sizes(), at::IntArrayRef({0, some.input.x.size(1)}));
-  EXPECT_EQ(none.target.scalar_type(), some.target.scalar_type());
-  EXPECT_EQ(none.target.size(0), 0);
-  EXPECT_EQ(none.target.dim(), some.target.dim());
+  const BatchTensors some = to_tensors(store.batch(one));
+  const BatchTensors none = to_tensors(store.batch({}));
+  EXPECT_EQ(none.input.categories.defined(), some.input.categories.defined());
+  EXPECT_EQ(none.input.categories.columns, some.input.categories.columns);
+  EXPECT_EQ(none.input.categories.rows(), 0);
+  EXPECT_EQ(none.input.x.defined(), some.input.x.defined());
+  EXPECT_EQ(none.input.x.rows(), 0);
+  EXPECT_EQ(none.input.x.columns(), some.input.x.columns());
+  EXPECT_NE(some.targets.values.empty(), some.targets.classes.empty());
+  EXPECT_TRUE(none.targets.values.empty() && none.targets.classes.empty());
+  EXPECT_EQ(none.targets.columns, some.targets.columns);
   for (const char* model : {"egc-m", "gcn", "gat", "pna", "mpnn-max", "sage", "gin"}) {
-    const auto network = models::make_network(default_config(d, model, 16));
+    const auto network = network_of(default_config(d, model, 16));
     for (const bool training : {true, false}) {
-      network->train(training);
-      const at::Tensor y = network->forward(none.input);
-      EXPECT_EQ(y.size(0), 0) << model;
-      const at::Tensor value = loss(d.info.task, y, none.target);
-      EXPECT_EQ(value.item<double>(), 0) << model;
-      if (training) value.backward();
+      Tape tape = training ? Tape::training(1) : Tape::inference();
+      const Tensor y = network->forward(tape, none.input);
+      EXPECT_EQ(y.rows(), 0) << model;
+      const Loss value = loss_of(d.info, y, none.targets);
+      EXPECT_EQ(value.value, 0) << model;
+      if (training) tape.backward(y, value.gradient);
     }
+    for (const auto& [name, p] : network->named_parameters())
+      if (p->grad().defined()) {
+        EXPECT_TRUE(testing::close(
+            p->grad(), Tensor::zeros(p->value.rows(), p->value.columns(), DType::kF32), 0))
+            << model << " " << name;
+      }
   }
 }
 
 // A single graph, and a single node, train: batch norm takes its running statistics then.
 TEST(BatchTensors, OneRowTrains) {
-  at::manual_seed(0);
-  data::Dataset d = data::generate("molecules", {.seed = 3, .size = 0.005});
+  const data::Dataset d = data::generate("molecules", {.seed = 3, .size = 0.005});
   const data::GraphStore store(d);
   const std::vector<int64_t> one = {0};
-  const auto network = models::make_network(default_config(d, "egc-m", 16));
-  const BatchTensors batch = to_tensors(store.batch(one), d.info.task);
-  network->train();
-  const at::Tensor value = loss(d.info.task, network->forward(batch.input), batch.target);
-  value.backward();
-  for (const auto& p : network->named_parameters())
-    EXPECT_TRUE(!p.value().grad().defined() || at::isfinite(p.value().grad()).all().item<bool>())
-        << p.key();
+  const auto network = network_of(default_config(d, "egc-m", 16));
+  EXPECT_TRUE(std::isfinite(take_step(*network, d.info, to_tensors(store.batch(one)))));
 }
 
 TEST(DefaultConfig, OfATypedGraph) {

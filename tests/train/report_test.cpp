@@ -9,6 +9,7 @@
 #include <limits>
 #include <sstream>
 
+#include "egc/train/crc32c.h"
 #include "egc/train/event.pb.h"
 #include "egc/train/event_file.h"
 #include "egc/train/html_report.h"

@@ -1,10 +1,12 @@
 // What a step keeps of a batch: rows, labels, edges and bounds belong to the same nodes as before.
 #include "egc/train/sampling.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
+
+#include "tests/tensor/tensors.h"
 
 namespace egc::train {
 namespace {
@@ -13,8 +15,15 @@ constexpr int64_t kGraphs = 5;
 constexpr int64_t kNodesOfEach = 20;
 constexpr int64_t kAllNodes = kGraphs * kNodesOfEach;
 
-// Rings; the feature of a node is its number, its label that number and 1000.
-BatchTensors rings(Task task) {
+// Rings; the feature of a node is its number, its label that number and 1000. Features are floats
+// or, with that number twice, categories.
+BatchTensors rings(Task task, bool categories = false) {
+  struct Content {
+    std::vector<float> floats, values;
+    std::vector<int32_t> categories;
+    std::vector<int64_t> classes;
+  };
+  const auto content = std::make_shared<Content>();
   BatchTensors out;
   std::vector<int64_t> sources;
   std::vector<int64_t> targets;
@@ -27,31 +36,57 @@ BatchTensors rings(Task task) {
   }
   out.input.first_node.push_back(kAllNodes);
   out.input.graph = Csr::from_edges(kAllNodes, sources, targets);
-  out.input.x = at::arange(kAllNodes, at::kFloat).view({-1, 1});
-  out.target = task == Task::kNodeClassification ? at::arange(kAllNodes, at::kLong) + 1000
-                                                 : at::arange(kGraphs, at::kFloat);
+  for (int64_t i = 0; i < kAllNodes; ++i) {
+    content->floats.push_back(static_cast<float>(i));
+    content->categories.insert(content->categories.end(), 2, static_cast<int32_t>(i));
+    content->classes.push_back(i + 1000);
+  }
+  content->values.resize(kGraphs);
+  std::iota(content->values.begin(), content->values.end(), 0.0F);
+  if (categories)
+    out.input.categories = {content->categories, 2, content};
+  else
+    out.input.x = Tensor::borrow(content->floats.data(), kAllNodes, 1, content);
+  out.targets.owner = content;
+  if (task == Task::kNodeClassification)
+    out.targets.classes = content->classes;
+  else
+    out.targets.values = content->values;
   return out;
 }
 
 std::vector<int64_t> numbers_of(const BatchTensors& batch) {
-  const at::Tensor x = batch.input.x.to(at::kLong).contiguous();
-  return {x.data_ptr<int64_t>(), x.data_ptr<int64_t>() + x.numel()};
+  std::vector<int64_t> out;
+  const models::Categories& c = batch.input.categories;
+  for (int64_t i = 0; i < c.rows(); ++i) {
+    out.push_back(c.values[static_cast<size_t>(2 * i)]);
+    EXPECT_EQ(c.values[static_cast<size_t>(2 * i + 1)], out.back());
+  }
+  for (int64_t i = 0; i < batch.input.x.rows(); ++i)
+    out.push_back(static_cast<int64_t>(batch.input.x.item(i, 0)));
+  return out;
 }
 
 TEST(Sampling, NodesKeepTheirRowsLabelsEdgesAndGraphs) {
-  for (const Task task : {Task::kNodeClassification, Task::kGraphRegression}) {
+  for (const auto& [task, categories] :
+       {std::pair(Task::kNodeClassification, false), std::pair(Task::kGraphRegression, false),
+        std::pair(Task::kGraphRegression, true)}) {
     TrainConfig config;
     config.drop_nodes = 0.4;
     const BatchTensors whole = rings(task);
-    const BatchTensors kept = sample(rings(task), config, task, Rng(3));
+    const BatchTensors kept = sample(rings(task, categories), config, task, Rng(3));
     const std::vector<int64_t> number = numbers_of(kept);
     ASSERT_LT(number.size(), kAllNodes * 0.8);
     ASSERT_GT(number.size(), kAllNodes * 0.4);
     ASSERT_EQ(kept.input.graph.num_targets(), std::ssize(number));
-    if (task == Task::kNodeClassification)
-      EXPECT_TRUE(at::equal(kept.target, kept.input.x.view({-1}).to(at::kLong) + 1000));
-    else
-      EXPECT_TRUE(at::equal(kept.target, whole.target));
+    if (task == Task::kNodeClassification) {
+      ASSERT_EQ(kept.targets.classes.size(), number.size());
+      for (size_t i = 0; i < number.size(); ++i)
+        EXPECT_EQ(kept.targets.classes[i], number[i] + 1000);
+    } else {
+      EXPECT_TRUE(std::equal(kept.targets.values.begin(), kept.targets.values.end(),
+                             whole.targets.values.begin(), whole.targets.values.end()));
+    }
     // An edge is there if both its ends are.
     const std::set<int64_t> there(number.begin(), number.end());
     for (size_t i = 0; i < number.size(); ++i) {
@@ -78,7 +113,7 @@ TEST(Sampling, EdgesGoAndNodesStay) {
   const BatchTensors kept =
       sample(rings(Task::kGraphRegression), config, Task::kGraphRegression, Rng(3));
   const BatchTensors whole = rings(Task::kGraphRegression);
-  EXPECT_TRUE(at::equal(kept.input.x, whole.input.x));
+  EXPECT_TRUE(testing::same_bits(kept.input.x, whole.input.x));
   EXPECT_EQ(kept.input.first_node, whole.input.first_node);
   EXPECT_GT(kept.input.graph.num_edges(), kAllNodes / 4);
   EXPECT_LT(kept.input.graph.num_edges(), kAllNodes * 3 / 4);

@@ -1,7 +1,6 @@
 // The loop: it learns, it repeats itself to the bit, it can stop anywhere and go on.
 #include "egc/train/trainer.h"
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,11 +13,15 @@
 #include "egc/train/default_config.h"
 #include "egc/train/evaluate.h"
 #include "tests/core/expect_error.h"
+#include "tests/core/thread_count.h"
+#include "tests/tensor/gradcheck.h"
+#include "tests/tensor/tensors.h"
 
 namespace egc {
 namespace {
 
 using testing::expect_error;
+using testing::ThreadCount;
 using train::Part;
 using train::RunConfig;
 using train::TaskData;
@@ -45,10 +48,10 @@ std::string bits(const Trainer& t) {
     p.seconds = 0;
     return p;
   }());
-  for (const auto& [name, tensor] : t.state().tensors) {
-    const at::Tensor c = tensor.contiguous();
+  for (const auto& [name, array] : t.state().tensors) {
+    const auto bytes = array.view().data;
     out += name;
-    out.append(static_cast<const char*>(c.data_ptr()), c.nbytes());
+    out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   return out;
 }
@@ -76,8 +79,8 @@ TEST(Predictions, UnknownWordsMatchNoOutput) {
   double best = 0;
   for (int64_t said = kWords; said < kOutputs; ++said) {
     if (said == data.vocabulary().end()) continue;
-    const at::Tensor output = at::zeros({graphs, kLength, kOutputs});
-    output.select(2, said).fill_(1);
+    const Tensor output = Tensor::zeros(graphs, kLength * kOutputs, DType::kF32);
+    for (int64_t k = said; k < output.size(); k += kOutputs) output.data<float>()[k] = 1;
     train::Predictions predictions(data);
     predictions.add(output, *batch);
     best = std::max(best, predictions.score());
@@ -107,16 +110,15 @@ TEST(Trainer, SameSeedSameBitsForAnyNumberOfThreads) {
     const TaskData data(d, "");
     RunConfig config = config_for(d, d.hetero.empty() ? "egc-m" : "regc");
     config.train.epochs = 2;
-    const int before = at::get_num_threads();
-    at::set_num_threads(1);
-    const std::string one = train_all(data, config);
-    for (const int threads : {1, 2, 4}) {
-      at::set_num_threads(threads);
-      EXPECT_TRUE(train_all(data, config) == one) << name << ", threads " << threads;
-    }
+    const auto with_threads = [&](int threads) {
+      const ThreadCount count(threads);
+      return train_all(data, config);
+    };
+    const std::string one = with_threads(1);
+    for (const int threads : {1, 2, 4})
+      EXPECT_TRUE(with_threads(threads) == one) << name << ", threads " << threads;
     config.seed = 6;
     EXPECT_FALSE(train_all(data, config) == one) << name;
-    at::set_num_threads(before);
   }
 }
 
@@ -172,32 +174,46 @@ TEST(Trainer, DroppedEdgesAndNodesDependOnTheStepAlone) {
 TEST(Trainer, ThePenaltyOfAggregatorsIsThatOfTheirNorms) {
   const auto d = molecules();
   const auto config = config_for(d);
-  at::manual_seed(1);
   const auto network = models::make_network(config.model);
-  // The definition, by autograd.
-  at::Tensor squares = at::zeros({3}, at::kDouble);
-  std::vector<nn::EgcConvImpl*> convs;
-  for (const auto& m : network->modules())
-    if (auto* conv = dynamic_cast<nn::EgcConvImpl*>(m.get())) convs.push_back(conv);
+  Rng rng(1);
+  network->reset_parameters(rng);
+  const std::vector<nn::EgcConv*> convs = network->modules<nn::EgcConv>();
   ASSERT_EQ(convs.size(), 2U);
-  for (const auto* conv : convs)
-    for (const at::Tensor& t : {conv->comb_weight, conv->comb_bias.unsqueeze(1)})
-      squares = squares + t.to(at::kDouble)
-                              .view({conv->options.heads, 3, conv->options.bases, -1})
-                              .square()
-                              .sum({0, 2, 3});
-  (0.7 * squares.sqrt().sum()).backward();
-  std::vector<at::Tensor> expected;
-  for (const auto* conv : convs)
-    for (at::Tensor t : {conv->comb_weight, conv->comb_bias}) {
-      expected.push_back(t.grad().clone());
-      t.mutable_grad().zero_();
+  // Weights [H * A * B, F] and biases [H * A * B], in double, with the aggregator of each number.
+  std::vector<nn::ParameterPtr> parameters;
+  std::vector<Tensor> values;
+  std::vector<std::vector<size_t>> aggregators;
+  for (const nn::EgcConv* conv : convs)
+    for (const nn::ParameterPtr& p : {conv->comb_weight, conv->comb_bias}) {
+      const int64_t terms = conv->options.heads * 3 * conv->options.bases;
+      ASSERT_EQ(p->value.size() % terms, 0);
+      auto& of = aggregators.emplace_back();
+      for (int64_t k = 0; k < p->value.size(); ++k)
+        of.push_back(static_cast<size_t>(k / (p->value.size() / terms) / conv->options.bases % 3));
+      parameters.push_back(p);
+      p->value.copy_from(testing::random_tensor(p->value.rows(), p->value.columns(), of.size()));
+      values.push_back(p->value.to(DType::kF64));
     }
+  const auto penalty = [&] {
+    double squares[3] = {};
+    for (size_t p = 0; p < values.size(); ++p)
+      for (size_t k = 0; k < aggregators[p].size(); ++k) {
+        const double v = values[p].data<double>()[k];
+        squares[aggregators[p][k]] += v * v;
+      }
+    return 0.7 * (std::sqrt(squares[0]) + std::sqrt(squares[1]) + std::sqrt(squares[2]));
+  };
+  // Added to what is there, and to nothing where there is nothing.
+  for (const nn::ParameterPtr& p : parameters)
+    p->value.gradient()->add(Tensor::full(p->value.rows(), p->value.columns(), DType::kF32, 1));
+  parameters.back()->value.gradient()->take();
   train::add_aggregator_penalty(*network, 0.7);
-  size_t k = 0;
-  for (const auto* conv : convs)
-    for (const at::Tensor& t : {conv->comb_weight, conv->comb_bias})
-      EXPECT_TRUE(at::allclose(t.grad(), expected[k++], 1e-5, 1e-8));
+  EXPECT_FALSE(parameters.back()->grad().defined());
+  for (size_t p = 0; p + 1 < values.size(); ++p) {
+    const Tensor numeric = testing::numeric_gradient(values[p], penalty, 1e-5);
+    for (int64_t k = 0; k < numeric.size(); ++k) numeric.data<double>()[k] += 1;
+    EXPECT_TRUE(testing::close(parameters[p]->grad(), numeric, 2e-7)) << p;
+  }
   RunConfig gcn = config_for(d, "gcn");
   gcn.train.aggregator_sparsity = 0.1;
   const TaskData data(d, "");
@@ -246,7 +262,7 @@ TEST(Trainer, AStateOfAnotherNetworkIsRefused) {
   Trainer b(data, config);
   expect_error(ErrorKind::kModel, {"state"}, [&] { b.load(a.state(), "state"); });
   auto state = a.state();
-  state.tensors["other.x"] = at::zeros({1});
+  state.tensors["other.x"] = state.tensors.begin()->second;
   Trainer c(data, a.config());
   expect_error(ErrorKind::kModel, {"other.x"}, [&] { c.load(state, "state"); });
 }

@@ -1,0 +1,17 @@
+// Eigenvalues and eigenvectors of small symmetric matrices, by Jacobi's rotations.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace egc {
+
+struct Spectrum {
+  std::vector<double> values;   // [n], rising
+  std::vector<double> vectors;  // [n, n], a column each
+};
+
+// a: [n, n], symmetric.
+Spectrum symmetric_spectrum(std::vector<double> a, int64_t n);
+
+}  // namespace egc

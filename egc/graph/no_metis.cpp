@@ -1,0 +1,13 @@
+// Stands in for cut_by_metis.cpp in a build without METIS.
+#include "egc/core/error.h"
+#include "egc/graph/cut_by_metis.h"
+
+namespace egc {
+
+std::vector<int32_t> cut_by_metis(const HeteroSchema&, const HeteroGraph&, int64_t) {
+  fail(ErrorKind::kUsage,
+       "this egc was built without METIS, which cuts graphs; \"egc data partition --method ranges\" "
+       "does without, or install libmetis-dev and build again");
+}
+
+}  // namespace egc

@@ -1,0 +1,332 @@
+// egc_torch_bench: our layers beside the same composed of ATen calls, on LibTorch's tensors.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/measure.h"
+#include "egc/core/parallel.h"
+#include "egc/engine/gemm.h"
+#include "egc/engine/spmm.h"
+#include "egc/graph/topologies.h"
+#include "egc/kernels/target.h"
+#include "egc/torch/autograd.h"
+#include "egc/torch/composed.h"
+
+namespace egc::torch {
+namespace {
+
+using cli::Contestant;
+using cli::measure;
+using cli::peak_extra_mb;
+using cli::Timing;
+
+struct Common {
+  bool json = false;
+  uint64_t seed = 0;
+  double scale = 1.0;
+  int reps = 7;
+};
+
+struct LayerOptions {
+  std::string model = "egc-m";
+  std::string topology = "arxiv-like";
+  int64_t hidden = 0;  // 0: the model's size in the paper's Arxiv table
+  int64_t heads = 0;   // 0: the model's own
+  int64_t bases = 0;
+  std::vector<std::string> aggregators;
+  std::string self_loops = "all";
+  std::string activation = "identity";
+};
+
+struct FusionOptions {
+  std::vector<std::string> topologies = {"arxiv-like", "zinc-batch", "code-batch", "reddit-like"};
+  int64_t features = 256;
+};
+
+// The widths of the networks in the paper's table for Arxiv.
+constexpr std::pair<const char*, int64_t> kWidths[] = {
+    {"gat", 152}, {"gatv2", 112}, {"mpnn-sum", 116}, {"mpnn-max", 116},
+    {"pna", 76},  {"egc-s", 184}, {"egc-m", 136}};
+
+nn::ConvSpec spec_of(const LayerOptions& o, const std::string& model) {
+  nn::ConvSpec spec;
+  spec.in_channels = o.hidden;
+  for (const auto& [name, width] : kWidths)
+    if (spec.in_channels == 0 && name == model) spec.in_channels = width;
+  if (spec.in_channels == 0) spec.in_channels = 128;
+  spec.out_channels = spec.in_channels;
+  spec.mean_log_degree = 2.0;
+  if (o.heads > 0) spec.heads = o.heads;
+  if (o.bases > 0) spec.bases = o.bases;
+  if (!o.aggregators.empty()) spec.aggregators = parse_aggregators(o.aggregators);
+  spec.self_loops = parse_self_loops(o.self_loops);
+  spec.activation = parse_weight_activation(o.activation);
+  return spec;
+}
+
+// Every edge once more between nodes half the graph further on: twice the edges, the same nodes and
+// the same kind of degrees.
+Csr with_twice_the_edges(const Csr& graph) {
+  const int64_t nodes = graph.num_targets();
+  std::vector<int64_t> source;
+  std::vector<int64_t> target;
+  for (int64_t i = 0; i < nodes; ++i)
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e) {
+      const int64_t j = graph.sources()[e];
+      source.insert(source.end(), {j, (j + nodes / 2) % nodes});
+      target.insert(target.end(), {i, (i + nodes / 2) % nodes});
+    }
+  return Csr::from_edges(nodes, source, target);
+}
+
+// A layer, ours or composed of ATen calls, with what a step of it needs.
+struct Bench {
+  using Layer = std::function<at::Tensor(const at::Tensor& x)>;
+
+  const char* implementation;
+  Layer layer;        // on the graph
+  Layer layer_twice;  // on the graph with twice the edges
+  std::function<void()> forget_parameters;
+  at::Tensor x;
+  at::Tensor upstream;
+
+  void infer(const Layer& run) const {
+    const at::NoGradGuard no_grad;
+    run(x);
+  }
+  void train(const Layer& run) const {
+    forget();
+    run(x).backward(upstream);
+  }
+  void forget() const {
+    forget_parameters();
+    x.mutable_grad() = at::Tensor();
+  }
+  double peak(bool training, const Layer& run) const {
+    forget();
+    const double mb = peak_extra_mb([&] { training ? train(run) : infer(run); });
+    forget();
+    return mb;
+  }
+};
+
+void bench_layer(const LayerOptions& o, const Common& common, const std::string& model) {
+  at::manual_seed(common.seed);
+  Rng rng(common.seed);
+  const Csr graph = make_topology(o.topology, common.seed, common.scale);
+  const Csr twice = with_twice_the_edges(graph);
+  graph.transposed();  // made once for a graph, not once a step
+  twice.transposed();
+  const nn::ConvSpec spec = spec_of(o, model);
+  const std::shared_ptr<nn::Conv> conv = nn::make_conv(model, spec);
+  conv->reset_parameters(rng);
+  const auto ours = [&](const Csr& on) {
+    return [&](const at::Tensor& x) {
+      const auto layer = [conv, on](Tape& tape, const std::vector<Tensor>& in) {
+        return conv->forward(tape, in[0], on);
+      };
+      return run(model, layer, {x});
+    };
+  };
+  const ComposedLayer composed = compose_layer(model, spec, *conv, graph);
+  const ComposedLayer composed_twice = compose_layer(model, spec, *conv, twice);
+  const at::Tensor x = at::randn({graph.num_targets(), spec.in_channels}).requires_grad_();
+  const at::Tensor upstream = at::randn({graph.num_targets(), spec.out_channels});
+  const std::vector<Bench> benches = {
+      {"egc", ours(graph), ours(twice), [&] { conv->clear_gradients(); }, x, upstream},
+      {"aten", composed.forward, composed_twice.forward,
+       [&] {
+         for (const ComposedLayer* layer :
+              std::initializer_list<const ComposedLayer*>{&composed, &composed_twice})
+           for (const auto& [name, p] : layer->parameters) p.mutable_grad() = at::Tensor();
+       },
+       x, upstream}};
+  std::vector<Contestant> contestants;
+  for (const Bench& b : benches) {
+    contestants.push_back({b.implementation, [&b] { b.infer(b.layer); }});
+    contestants.push_back({b.implementation, [&b] { b.train(b.layer); }});
+  }
+  const std::vector<Timing> timings = measure(contestants, common.reps, /*warm=*/true);
+  if (!common.json)
+    fmt::print(
+        "{} of width {} on {}: {} nodes, {} edges; {} threads, {}, LibTorch {}\n"
+        "  {:<5} {:<6} {:>10} {:>10} {:>10} {:>10} {:>13}\n",
+        model, spec.in_channels, o.topology, graph.num_targets(), graph.num_edges(), num_threads(),
+        kernels::current_target(), TORCH_VERSION, "", "", "median ms", "min", "p90", "peak MB",
+        "at 2x edges");
+  for (size_t k = 0; k < timings.size(); ++k) {
+    const Bench& b = benches[k / 2];
+    const bool training = k % 2 == 1;
+    const char* mode = training ? "train" : "infer";
+    const Timing& t = timings[k];
+    const double mb = b.peak(training, b.layer);
+    const double mb_twice = b.peak(training, b.layer_twice);
+    if (common.json) {
+      const nlohmann::ordered_json line = {{"bench", "layer"},
+                                           {"model", model},
+                                           {"topology", o.topology},
+                                           {"nodes", graph.num_targets()},
+                                           {"edges", graph.num_edges()},
+                                           {"features", spec.in_channels},
+                                           {"parameters", conv->num_parameters()},
+                                           {"implementation", b.implementation},
+                                           {"mode", mode},
+                                           {"ms_median", t.median_ms},
+                                           {"ms_min", t.min_ms},
+                                           {"ms_p90", t.p90_ms},
+                                           {"reps", t.reps},
+                                           {"threads", num_threads()},
+                                           {"target", kernels::current_target()},
+                                           {"libtorch", TORCH_VERSION},
+                                           {"peak_extra_mb", mb},
+                                           {"peak_extra_mb_twice_the_edges", mb_twice}};
+      fmt::print("{}\n", line.dump());
+    } else {
+      fmt::print("  {:<5} {:<6} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.1f} {:>13.1f}\n",
+                 b.implementation, mode, t.median_ms, t.min_ms, t.p90_ms, mb, mb_twice);
+    }
+  }
+  if (!common.json)
+    fmt::print("  ATen / egc: inference {:.2f}, training step {:.2f}\n\n",
+               timings[2].median_ms / timings[0].median_ms,
+               timings[3].median_ms / timings[1].median_ms);
+  std::fflush(stdout);
+}
+
+at::Tensor sparse_matrix(const Csr& graph) {
+  const auto list = [](const auto& values) {
+    return at::tensor(std::vector<int64_t>(values.begin(), values.end()), at::kLong);
+  };
+  // Unchecked, because the checked constructor refuses duplicate edges.
+  return at::_sparse_csr_tensor_unsafe(
+      list(graph.offsets()), list(graph.sources()), at::ones({graph.num_edges()}),
+      {graph.num_targets(), graph.num_sources()},
+      at::TensorOptions().dtype(at::kFloat).layout(at::kSparseCsr));
+}
+
+void bench_fusion(const FusionOptions& o, const Common& common, const std::string& topology) {
+  const at::NoGradGuard no_grad;
+  at::manual_seed(common.seed);
+  const Csr graph = make_topology(topology, common.seed, common.scale);
+  const int64_t nodes = graph.num_targets();
+  const int64_t features = o.features;
+  const at::Tensor x = at::randn({nodes, features});
+  const at::Tensor weight = at::randn({features, features});
+  at::Tensor out = at::zeros({nodes, features});
+  const at::Tensor matrix = sparse_matrix(graph);
+  const auto matmul = [&] {
+    const GemmTerm<float> term{features,
+                               features,
+                               {x.data_ptr<float>(), features},
+                               {weight.data_ptr<float>(), features},
+                               {out.data_ptr<float>(), features}};
+    gemm<float>(nodes, {&term, 1});
+  };
+  const std::vector<Contestant> contestants = {
+      {"matmul", matmul},
+      {"aten_matmul", [&] { at::mm_out(out, x, weight); }},
+      {"spmm", [&] { egc::spmm(graph, x.data_ptr<float>(), features, out.data_ptr<float>()); }},
+      {"aten_csr", [&] { at::mm_out(out, matrix, x); }}};
+  const std::vector<Timing> timings = measure(contestants, common.reps);
+  if (!common.json)
+    fmt::print(
+        "{}: {} nodes, {} edges, {} features; {} threads, {}, LibTorch {}\n"
+        "  {:<12} {:>10} {:>10} {:>10}\n",
+        topology, nodes, graph.num_edges(), features, num_threads(), kernels::current_target(),
+        TORCH_VERSION, "", "median ms", "min", "p90");
+  for (size_t k = 0; k < contestants.size(); ++k) {
+    const Timing& t = timings[k];
+    if (common.json) {
+      const nlohmann::ordered_json line = {
+          {"bench", "fusion"},        {"topology", topology},
+          {"nodes", nodes},           {"edges", graph.num_edges()},
+          {"features", features},     {"method", contestants[k].name},
+          {"ms_median", t.median_ms}, {"ms_min", t.min_ms},
+          {"ms_p90", t.p90_ms},       {"reps", t.reps},
+          {"threads", num_threads()}, {"target", kernels::current_target()},
+          {"libtorch", TORCH_VERSION}};
+      fmt::print("{}\n", line.dump());
+    } else {
+      fmt::print("  {:<12} {:>10.1f} {:>10.1f} {:>10.1f}\n", contestants[k].name, t.median_ms,
+                 t.min_ms, t.p90_ms);
+    }
+  }
+  if (!common.json) fmt::print("\n");
+  std::fflush(stdout);
+}
+
+int bench(int argc, char** argv) {
+  CLI::App app{"Our layers and the same composed of ATen calls, in turns", "egc_torch_bench"};
+  app.require_subcommand(1);
+  app.fallthrough();
+  Common common;
+  int threads = available_cores();
+  app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
+  app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
+  app.add_option("--threads", threads, "Threads, ours and LibTorch's")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--reps", common.reps, "Measured rounds")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--scale", common.scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
+
+  LayerOptions layer;
+  CLI::App* layers = app.add_subcommand("layer", "A layer, or all that have a composed form");
+  const std::vector<std::string_view> names = composed_layer_names();
+  layers
+      ->add_option("--model", layer.model,
+                   fmt::format("{}, or all (24 GB on arxiv-like)", fmt::join(names, ", ")))
+      ->capture_default_str();
+  layers->add_option("--topology", layer.topology, "arxiv-like, zinc-batch, zinc-minibatch, ...")
+      ->capture_default_str();
+  layers->add_option("--hidden", layer.hidden, "Width (default: as in the paper's Arxiv table)");
+  layers->add_option("--heads", layer.heads, "Heads");
+  layers->add_option("--bases", layer.bases, "Bases");
+  layers->add_option("--aggregators", layer.aggregators, "add, mean, symnorm, max, min, var, std")
+      ->delimiter(',');
+  layers->add_option("--self-loops", layer.self_loops, "all, symnorm, none")->capture_default_str();
+  layers->add_option("--activation", layer.activation, "identity, softmax, sigmoid, hardtanh")
+      ->capture_default_str();
+  layers->footer("Example:\n  egc_torch_bench layer --model gat --topology zinc-batch");
+
+  FusionOptions fusion;
+  CLI::App* products = app.add_subcommand("fusion", "Dense and sparse products");
+  products->add_option("--topology", fusion.topologies, "Graphs")
+      ->delimiter(',')
+      ->capture_default_str();
+  products->add_option("--features", fusion.features, "Columns")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  products->footer("Example:\n  egc_torch_bench fusion --topology arxiv-like");
+  CLI11_PARSE(app, argc, argv);
+
+  at::set_num_threads(threads);
+  set_num_threads(threads);
+  if (*layers) {
+    for (const auto& [model, width] : kWidths)
+      if (layer.model == "all" || layer.model == model) bench_layer(layer, common, model);
+    if (layer.model == "egc" || !std::count(names.begin(), names.end(), layer.model))
+      if (layer.model != "all") bench_layer(layer, common, layer.model);
+  } else {
+    for (const std::string& topology : fusion.topologies) bench_fusion(fusion, common, topology);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace egc::torch
+
+int main(int argc, char** argv) {
+  try {
+    return egc::torch::bench(argc, argv);
+  } catch (const egc::Error& e) {
+    fmt::print(stderr, "egc_torch_bench: {}\n", e.what());
+    return static_cast<int>(e.kind());
+  }
+}
