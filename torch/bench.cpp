@@ -278,10 +278,10 @@ int bench(int argc, char** argv) {
 
   LayerOptions layer;
   CLI::App* layers = app.add_subcommand("layer", "A layer, or all that have a composed form");
-  const std::vector<std::string_view> names = composed_layer_names();
   layers
-      ->add_option("--model", layer.model,
-                   fmt::format("{}, or all (24 GB on arxiv-like)", fmt::join(names, ", ")))
+      ->add_option(
+          "--model", layer.model,
+          fmt::format("{}, or all (24 GB on arxiv-like)", fmt::join(composed_layer_names(), ", ")))
       ->capture_default_str();
   layers->add_option("--topology", layer.topology, "arxiv-like, zinc-batch, zinc-minibatch, ...")
       ->capture_default_str();
@@ -309,10 +309,10 @@ int bench(int argc, char** argv) {
   at::set_num_threads(threads);
   set_num_threads(threads);
   if (*layers) {
-    for (const auto& [model, width] : kWidths)
-      if (layer.model == "all" || layer.model == model) bench_layer(layer, common, model);
-    if (layer.model == "egc" || !std::count(names.begin(), names.end(), layer.model))
-      if (layer.model != "all") bench_layer(layer, common, layer.model);
+    std::vector<std::string> models = {layer.model};
+    if (layer.model == "all")
+      models = {"gat", "gatv2", "mpnn-sum", "mpnn-max", "pna", "egc-s", "egc-m"};
+    for (const std::string& model : models) bench_layer(layer, common, model);
   } else {
     for (const std::string& topology : fusion.topologies) bench_fusion(fusion, common, topology);
   }
