@@ -207,7 +207,7 @@ TEST(GraphStore, CategoriesAndLabelsOfAFile) {
   files.make_molecules();
   const Dataset d = read_dataset(files.dir(), {.cache = false});
   const GraphBatch batch = GraphStore(d).batch(Ids{2, 0});
-  EXPECT_EQ(batch.categories, (Ids{2, 0, 0, 1, 1, 1, 2, 1, 0, 1, 1, 0, 2, 1}));
+  EXPECT_EQ(batch.categories, (std::vector<int32_t>{2, 0, 0, 1, 1, 1, 2, 1, 0, 1, 1, 0, 2, 1}));
   EXPECT_TRUE(batch.floats.empty());
   EXPECT_EQ(batch.columns, 2);
   EXPECT_EQ(batch.values, (std::vector<float>{3, 0.5}));
