@@ -14,9 +14,9 @@ void expect(bool ok, fmt::format_string<Args...> format, Args&&... args) {
 
 // Rows ordered (h, first, second) in the order (h, second, first).
 NdArray reordered(const NdArray& rows, int64_t heads, int64_t first, int64_t second) {
-  expect(rows.dim() >= 1 && rows.size(0) == heads * first * second,
-         "comb_weights must have {} rows, got {}", heads * first * second,
-         spell_shape(rows.shape()));
+  const int64_t found = rows.dim() >= 1 ? rows.size(0) : 0;
+  expect(found == heads * first * second, "comb_weights must have {} rows, got {}",
+         heads * first * second, found);
   std::vector<int64_t> sizes = {heads, first, second};
   sizes.insert(sizes.end(), rows.shape().begin() + 1, rows.shape().end());
   return rows.reshaped(sizes).swapped_inner().reshaped(rows.shape());

@@ -17,16 +17,16 @@ expect() {
 expect 2 "subcommand" --
 expect 2 "nonsense" -- nonsense
 expect 2 "subcommand" -- bench
-expect 2 "mars" -- bench fusion --topology mars --no-aten
-expect 2 "arxiv-like" -- bench fusion --topology mars --no-aten
-expect 2 "scale" -- bench fusion --scale 2 --no-aten
-expect 2 "--reps" -- bench fusion --reps 0 --no-aten
-expect 2 "--threads" -- --threads 0 bench fusion --no-aten
+expect 2 "mars" -- bench fusion --topology mars
+expect 2 "arxiv-like" -- bench fusion --topology mars
+expect 2 "scale" -- bench fusion --scale 2
+expect 2 "--reps" -- bench fusion --reps 0
+expect 2 "--threads" -- --threads 0 bench fusion
 expect 2 "divisible by heads" -- bench layer --hidden 135 --topology zinc-single --reps 1
 expect 2 "known: add, mean" -- bench layer --aggregators mx --topology zinc-single --reps 1
 expect 2 "known: gcn, gin" -- bench layer --model egcs --topology zinc-single --reps 1
 expect 2 "came twice" -- bench layer --aggregators max,max --topology zinc-single --reps 1
-EGC_FORCE_TARGET=MMX expect 2 "MMX" -- bench fusion --no-aten --scale 0.001 --reps 1
+EGC_FORCE_TARGET=MMX expect 2 "MMX" -- bench fusion --scale 0.001 --reps 1
 
 for help in "--help" "bench --help" "bench fusion --help" "bench layer --help"; do
   # shellcheck disable=SC2086
@@ -37,11 +37,13 @@ for command in "bench fusion" "bench layer"; do
   "$egc" $command --help | grep -q "Example:" || fail "egc $command --help has no example"
 done
 
-# Without ATen no LibTorch is loaded, and the start takes milliseconds.
-libraries() { LD_DEBUG=files "$egc" "$@" 2>&1 >/dev/null | grep -c 'calling init.*\(libtorch\|libc10\|libopenblas\)'; }
-[ "$(libraries --help)" -eq 0 ] || fail "egc --help loads LibTorch"
-[ "$(libraries bench fusion --no-aten --scale 0.001 --reps 1)" -eq 0 ] || fail "egc bench fusion --no-aten loads LibTorch"
-[ "$(libraries bench fusion --aten --topology zinc-batch --scale 0.001 --reps 1)" -gt 0 ] || fail "the check for LibTorch cannot see it"
+# Nothing heavy is linked or loaded, so the start takes milliseconds.
+heavy='libtorch\|libc10\|blas\|lapack\|libgomp\|libRDKit\|libopencv\|libcurl'
+ldd "$egc" | grep -q libegc.so || fail "ldd does not see the library"
+[ "$(ldd "$egc" | grep -c "$heavy")" -eq 0 ] || fail "the program links $(ldd "$egc" | grep "$heavy")"
+loaded() { LD_DEBUG=files "$egc" "$@" 2>&1 >/dev/null | grep 'calling init'; }
+loaded bench fusion --scale 0.001 --reps 1 | grep -q libegc.so || fail "the check of loaded libraries cannot see them"
+[ "$(loaded bench fusion --scale 0.001 --reps 1 | grep -c "$heavy")" -eq 0 ] || fail "egc bench fusion loads heavy libraries"
 
 # JSON lines: every line parses and has the keys of the contract.
 json_has() {
@@ -60,18 +62,12 @@ json_has bench,topology,nodes,edges,features,method,ms_median,ms_min,reps,thread
 json_has bench,model,topology,implementation,mode,ms_median,peak_extra_mb bench layer --topology zinc-single --reps 2
 json_has bench,model,topology,implementation,mode,ms_median,peak_extra_mb,peak_extra_mb_twice_the_edges bench layer --model all --topology zinc-single --reps 1
 [ -z "$("$egc" bench layer --topology zinc-single --reps 1 2>&1 >/dev/null)" ] || fail "bench layer warns"
-# Rows of ours and of those composed of ATen calls (seven layers of 13), inference and training.
-rows() { "$egc" --json bench layer --topology zinc-single --reps 1 "$@" | grep -o '"implementation":"\(egc\|aten\)"' | sort | uniq -c | tr -s ' \n' ' '; }
-aten='"implementation":"aten"' ours='"implementation":"egc"'
-[ "$(rows --model all --aten)" = " 14 $aten 26 $ours " ] || fail "bench layer --model all --aten"
-[ "$(rows --model all)" = " 26 $ours " ] || fail "bench layer --model all without --aten"
-[ "$(rows --model egc-s --activation softmax)" = " 2 $aten 2 $ours " ] || fail "bench layer --model egc-s"
-[ "$(rows --model gat --aten)" = " 2 $aten 2 $ours " ] || fail "bench layer --model gat --aten"
-expect 2 "mpnn-max, pna, egc-s, egc-m, egc, not gcn" -- bench layer --model gcn --aten --topology zinc-single
+# Rows of 13 layers, inference and training.
+[ "$("$egc" --json bench layer --topology zinc-single --reps 1 --model all | grep -c '"implementation":"egc"')" -eq 26 ] || fail "bench layer --model all"
 expect 2 "hidden" -- bench layer --model gat --hidden -8
 
-for target in $(EGC_FORCE_TARGET=? "$egc" bench fusion --no-aten --scale 0.001 --reps 1 2>&1 | sed -n 's/.*this machine has: //p' | tr -d ,); do
-  EGC_FORCE_TARGET=$target "$egc" bench fusion --no-aten --scale 0.001 --reps 1 | grep -q "$target" || fail "EGC_FORCE_TARGET=$target"
+for target in $(EGC_FORCE_TARGET=? "$egc" bench fusion --scale 0.001 --reps 1 2>&1 | sed -n 's/.*this machine has: //p' | tr -d ,); do
+  EGC_FORCE_TARGET=$target "$egc" bench fusion --scale 0.001 --reps 1 | grep -q "$target" || fail "EGC_FORCE_TARGET=$target"
 done
 
 [ "$failures" -eq 0 ] && echo "cli: fine"
