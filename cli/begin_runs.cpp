@@ -127,12 +127,12 @@ Replaced::~Replaced() {
   fs::rename(aside_, dir_, ignored);
 }
 
-std::string free_directory(const app::TrainFlags& flags, bool overwrite) {
-  fs::path path(flags.dataset);
+std::string free_directory(const app::TrainOptions& options, bool overwrite) {
+  fs::path path(options.dataset);
   if (!path.has_filename()) path = path.parent_path();
   const std::string name = path.filename().string();
   const std::string model =
-      flags.model.empty() ? fs::path(flags.config).stem().string() : flags.model;
+      options.model.empty() ? fs::path(options.config).stem().string() : options.model;
   const std::string base = fmt::format("runs/{}-{}", name.empty() ? "dataset" : name, model);
   std::string out = base;
   for (int k = 2; !may_begin(out, overwrite) || is_locked(out); ++k)
@@ -178,18 +178,19 @@ void TrainingData::rename(const std::string& name) { name_ = name; }
 std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& common,
                                     TrainingData& data, const std::string& dir,
                                     std::unique_ptr<Replaced>& replaced) {
-  app::TrainFlags flags = o.flags;
-  const app::LoadedDataset& dataset = data.of(flags.dataset);
-  if (flags.config.empty()) {
-    flags.config = published_config(flags.dataset, flags.model);
-    if (!flags.config.empty()) log_info("the paper's configuration: {}", flags.config);
+  app::TrainOptions options = o.options;
+  const app::LoadedDataset& dataset = data.of(options.dataset);
+  if (options.config.empty()) {
+    options.config = published_config(options.dataset, options.model);
+    if (!options.config.empty()) log_info("the paper's configuration: {}", options.config);
   }
-  if (const auto path = dataset_directory(flags.dataset, common); path && fs::exists(flags.dataset))
-    flags.dataset = fs::absolute(*path).lexically_normal().string();
-  data.rename(flags.dataset);
-  replaced = std::make_unique<Replaced>(dir, o.overwrite, flags.config);
+  if (const auto path = dataset_directory(options.dataset, common);
+      path && fs::exists(options.dataset))
+    options.dataset = fs::absolute(*path).lexically_normal().string();
+  data.rename(options.dataset);
+  replaced = std::make_unique<Replaced>(dir, o.overwrite, options.config);
   if (o.seeds == 1) {
-    app::create_runs(dataset, flags, {{dir, common.seed}}, app::train_place().size);
+    app::create_runs(dataset, options, {{dir, common.seed}}, app::train_place().size);
     return {dir};
   }
   // All of them or none: a set with some missing would look complete.
@@ -202,7 +203,7 @@ std::vector<std::string> begin_runs(const TrainCommand& o, const CommonOptions& 
       create.push_back({(to / name).string(), seed});
       runs.push_back((fs::path(dir) / name).string());
     }
-    app::create_runs(dataset, flags, create);
+    app::create_runs(dataset, options, create);
   });
   return runs;
 }

@@ -25,11 +25,11 @@ double peak_mb() {
 
 void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
   struct Options {
-    app::TrainFlags flags;
+    app::TrainOptions options;
     int reps = 3;
   };
   auto o = std::make_shared<Options>();
-  app::TrainFlags& f = o->flags;
+  app::TrainOptions& f = o->options;
   f.dataset = "molecules";
   CLI::App* c = bench.add_subcommand("epoch", "Time and memory of an epoch of training");
   c->add_option("--dataset", f.dataset, "A known or generated dataset, or a directory")
@@ -39,16 +39,18 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
       "--config", f.config,
       "A configuration file; features that the dataset lacks are drawn at random, and so are "
       "those of a generated topology");
-  c->add_option("--hidden", f.hidden, "Width of the layers");
-  c->add_option("--batch", f.batch, "Graphs in a batch");
+  for (const auto& [flag, key, help] : {std::tuple{"--hidden", "hidden", "Width of the layers"},
+                                        {"--batch", "batch", "Graphs in a batch"}})
+    c->add_option_function<int64_t>(
+        flag, [&f, k = key](int64_t value) { f.settings[k] = std::to_string(value); }, help);
   c->add_option("--reps", o->reps, "Epochs; the median is shown")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   c->footer("Example:\n  egc bench epoch --dataset zinc --config configs/zinc/egc-m.json");
   c->callback([o, &common] {
-    const data::Dataset d = load_dataset(o->flags.dataset, common);
-    const EpochBenchRow r = measure_epoch(d, o->flags, o->reps);
-    const std::string model = o->flags.model.empty() ? o->flags.config : o->flags.model;
+    const data::Dataset d = load_dataset(o->options.dataset, common);
+    const EpochBenchRow r = measure_epoch(d, o->options, o->reps);
+    const std::string model = o->options.model.empty() ? o->options.config : o->options.model;
     if (common.json) {
       using Json = nlohmann::ordered_json;
       fmt::print("{}\n",

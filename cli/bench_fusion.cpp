@@ -132,7 +132,10 @@ class FusionBench {
   }
 
   void matmul() {
-    const GemmTerm<float> term{features_, features_, {x_.get(), features_}, {matrix_.get(), features_},
+    const GemmTerm<float> term{features_,
+                               features_,
+                               {x_.get(), features_},
+                               {matrix_.get(), features_},
                                {out_.get(), features_}};
     gemm<float>(nodes_, {&term, 1});
   }

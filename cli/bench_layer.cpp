@@ -51,16 +51,16 @@ std::string spell(const std::optional<double>& figure, int digits) {
 void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
   fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
              num_threads(), kernels::current_target());
-  fmt::print(kHeadings, "", "", "", "infer", "train", "infer", "train", "infer", "train",
-             "infer", "train", "peak");
-  fmt::print(kHeadings, "layer", "width", "params", "ms", "ms", "peak MB", "peak MB",
-             "2x edges", "2x edges", "paper ms", "paper ms", "paper MB");
+  fmt::print(kHeadings, "", "", "", "infer", "train", "infer", "train", "infer", "train", "infer",
+             "train", "peak");
+  fmt::print(kHeadings, "layer", "width", "params", "ms", "ms", "peak MB", "peak MB", "2x edges",
+             "2x edges", "paper ms", "paper ms", "paper MB");
   for (const ModelBenchRow& row : r.rows) {
     fmt::print(
         "  {:<9} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | "
         "{:>8} {:>8} {:>8}\n",
-        row.model, row.hidden, row.parameters, row.infer_ms, row.train_ms,
-        row.infer_mb, row.train_mb, row.infer_mb_twice, row.train_mb_twice,
+        row.model, row.hidden, row.parameters, row.infer_ms, row.train_ms, row.infer_mb,
+        row.train_mb, row.infer_mb_twice, row.train_mb_twice,
         spell(paper_figure(row.model, "eval_s"), 1), spell(paper_figure(row.model, "train_s"), 1),
         spell(paper_figure(row.model, "train_peak_mb"), 0));
   }

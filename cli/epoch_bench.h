@@ -19,6 +19,7 @@ struct EpochBenchRow {
   double train_peak_mb = 0;  // what training added to the resident set at its peak
 };
 
-EpochBenchRow measure_epoch(const data::Dataset& dataset, const app::TrainFlags& flags, int reps);
+EpochBenchRow measure_epoch(const data::Dataset& dataset, const app::TrainOptions& options,
+                            int reps);
 
 }  // namespace egc::cli

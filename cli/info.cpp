@@ -46,8 +46,7 @@ void add_info(CLI::App& app, const CommonOptions& common) {
     const std::string path = is_config
                                  ? (o->model.empty() ? o->config : o->model)
                                  : find_models(ModelArgument{.name = o->model}, common).front();
-    const app::ModelFacts facts =
-        is_config ? app::config_facts(path) : app::model_facts(path);
+    const app::ModelFacts facts = is_config ? app::config_facts(path) : app::model_facts(path);
     const auto part = [&](const std::string& text) {
       return text.empty() ? Json(Json::object())
                           : parse_json<Json>(text, path + ": metadata", ErrorKind::kModel);

@@ -2,8 +2,8 @@
 #include <chrono>
 #include <optional>
 
-#include "cli/measure.h"
 #include "cli/epoch_bench.h"
+#include "cli/measure.h"
 #include "egc/core/rng.h"
 #include "egc/core/work_clock.h"
 #include "egc/graph/topologies.h"
@@ -20,13 +20,14 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
 
 // A topology alone can be timed too: its features are drawn as wide as the configuration has them.
 // So are those of a generated one, whose classes are a network's whatever their number.
-data::Dataset with_features(const data::Dataset& given, const app::TrainFlags& flags) {
+data::Dataset with_features(const data::Dataset& given, const app::TrainOptions& options) {
   const auto topologies = topology_names();
   const bool generated =
       std::find(topologies.begin(), topologies.end(), given.info.name) != topologies.end();
-  if (flags.config.empty() || !given.hetero.empty() || !(given.node_features.empty() || generated))
+  if (options.config.empty() || !given.hetero.empty() ||
+      !(given.node_features.empty() || generated))
     return given;
-  const models::ModelConfig model = train::read_run_config(flags.config).model;
+  const models::ModelConfig model = train::read_run_config(options.config).model;
   const int64_t columns = model.features;
   if (columns < 2) return given;
   data::Dataset out = given;
@@ -62,9 +63,10 @@ EpochBenchRow measure_one(train::Trainer& trainer) {
 
 }  // namespace
 
-EpochBenchRow measure_epoch(const data::Dataset& given, const app::TrainFlags& flags, int reps) {
-  const data::Dataset dataset = with_features(given, flags);
-  train::RunConfig config = app::resolve_config(dataset, flags);
+EpochBenchRow measure_epoch(const data::Dataset& given, const app::TrainOptions& options,
+                            int reps) {
+  const data::Dataset dataset = with_features(given, options);
+  train::RunConfig config = app::resolve_config(dataset, options);
   config.train.epochs = reps + 1;
   config.train.early_stop = 0;
   const train::TaskData data(dataset, config.train.split,

@@ -77,8 +77,7 @@ LayerBenchResult measure_layer(const LayerBenchOptions& o) {
          ops::linear(tape, x, conv.bases_weight->value, {});
          ops::linear(tape, x, conv.comb_weight->value, conv.comb_bias->value);
        }},
-      {"spmm", "infer",
-       [&] { spmm(graph, layout, bases.data<float>(), sums.data<float>()); }}};
+      {"spmm", "infer", [&] { spmm(graph, layout, bases.data<float>(), sums.data<float>()); }}};
   std::vector<Contestant> contestants;
   for (const Case& c : cases) contestants.push_back({c.implementation, c.run});
   const std::vector<Timing> timings = measure(contestants, o.reps);

@@ -2,8 +2,9 @@
 #include "cli/measure.h"
 #include "egc/core/error.h"
 #include "egc/data/loader.h"
-#include "egc/train/batch_tensors.h"
-#include "egc/train/default_config.h"
+#include "egc/inference/batch_tensors.h"
+#include "egc/inference/dataset_fit.h"
+
 #include "egc/train/loss.h"
 
 namespace egc::cli {
@@ -12,14 +13,15 @@ LoaderBenchResult measure_loader(const data::Dataset& dataset, const LoaderBench
   check(dataset.hetero.empty() && !dataset.splits_nodes(),
         "bench loader: {} is one graph; batches need a dataset of many", dataset.info.name);
   const data::GraphStore store(dataset);
-  const auto network = models::make_network(train::default_config(dataset, o.model, o.hidden));
+  const auto network =
+      models::make_network(inference::config_for_dataset(dataset, o.model, o.hidden));
   Rng rng(o.seed);
   network->reset_parameters(rng);
   const auto& all = dataset.split("").train;
   const auto count = std::min<int64_t>(all.size(), o.most_batches * o.batch);
   const auto ids = all.span().subspan(0, static_cast<size_t>(count));
   const auto step = [&](data::GraphBatch batch) {
-    const auto tensors = train::to_tensors(std::move(batch));
+    const auto tensors = inference::to_tensors(std::move(batch));
     network->clear_gradients();
     Tape tape = Tape::training(o.seed);
     const Tensor output = network->forward(tape, tensors.input);

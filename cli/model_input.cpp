@@ -23,7 +23,7 @@ constexpr int64_t kChunk = 4096;  // graphs read at a time
 
 // The names are the input's own where it has some, else the SMILES. own_names: of lines.
 app::PredictChunk molecules_chunk(molecules::MoleculeStream::Chunk chunk,
-                             const molecules::SmilesRows& input, bool own_names) {
+                                  const molecules::SmilesRows& input, bool own_names) {
   app::PredictChunk out;
   out.dataset = std::move(chunk.dataset);
   out.named = true;
@@ -49,7 +49,8 @@ app::PredictChunk molecules_chunk(molecules::MoleculeStream::Chunk chunk,
 app::NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& info) {
   const auto stream = build_module().open_molecules(o.input, o.smiles_column, info);
   // Of lines with names behind some SMILES; the first chunk tells.
-  return [o, stream, own_names = std::optional<bool>()]() mutable -> std::optional<app::PredictChunk> {
+  return [o, stream,
+          own_names = std::optional<bool>()]() mutable -> std::optional<app::PredictChunk> {
     auto chunk = build_module().next_molecules(*stream, kChunk);
     if (!chunk) return std::nullopt;
     if (!own_names)
@@ -131,7 +132,7 @@ void check_model_input(const ModelInputOptions& o, const char* command) {
 }
 
 app::NextChunk open_model_input(const ModelInputOptions& o, const CommonOptions& common,
-                           const data::DatasetInfo& info) {
+                                const data::DatasetInfo& info) {
   if (!o.csv.nodes.empty()) return read_tables(o, info);
   std::error_code ignored;
   if (o.input == data::kStdin || fs::is_regular_file(o.input, ignored)) return read_smiles(o, info);

@@ -22,6 +22,6 @@ void add_model_input(CLI::App& command, ModelInputOptions& options);
 void check_model_input(const ModelInputOptions& options, const char* command);
 
 app::NextChunk open_model_input(const ModelInputOptions& options, const CommonOptions& common,
-                           const data::DatasetInfo& trained_on);
+                                const data::DatasetInfo& trained_on);
 
 }  // namespace egc::cli

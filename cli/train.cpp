@@ -67,11 +67,11 @@ void follow(const TrainCommand& o, CommonOptions common, const std::string& dir,
 }
 
 void train(const TrainCommand& o, const CommonOptions& common) {
-  check(o.resume.empty() != o.flags.dataset.empty(),
+  check(o.resume.empty() != o.options.dataset.empty(),
         "egc train takes a dataset, or --resume with a run, not both and not neither");
   const auto* stop = watch_stop_signals();
   const std::string dir = !o.resume.empty() ? o.resume
-                          : o.out.empty()   ? free_directory(o.flags, o.overwrite)
+                          : o.out.empty()   ? free_directory(o.options, o.overwrite)
                                             : o.out;
   const distributed::GroupAddress place = app::train_place();
   if (place.rank > 0) return follow(o, common, dir, stop);
@@ -101,11 +101,37 @@ void train(const TrainCommand& o, const CommonOptions& common) {
   summarise(outcomes, dir, common);
 }
 
+// A flag for every field of the configuration.
+void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
+  for (const FieldFacts& field : app::settable_fields()) {
+    if (field.kind == FieldKind::kSwitch) {
+      c.add_flag_function(
+          field.flag + ",!--no-" + field.flag.substr(2),
+          [&settings, key = field.key](int64_t count) {
+            settings[key] = count > 0 ? "true" : "false";
+          },
+          field.help);
+      continue;
+    }
+    const char* type = field.kind == FieldKind::kInteger  ? "INT"
+                       : field.kind == FieldKind::kNumber ? "FLOAT"
+                       : field.kind == FieldKind::kList   ? "TEXT,..."
+                                                          : "TEXT";
+    const std::string of =
+        field.layers.empty() ? "" : fmt::format(" ({})", fmt::join(field.layers, ", "));
+    c.add_option_function<std::string>(
+         field.flag,
+         [&settings, key = field.key](const std::string& text) { settings[key] = text; },
+         field.help + of)
+        ->type_name(type);
+  }
+}
+
 }  // namespace
 
 void add_train(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<TrainCommand>();
-  app::TrainFlags& f = o->flags;
+  app::TrainOptions& f = o->options;
   CLI::App* c = app.add_subcommand("train", "Trains a network on a dataset");
   c->add_option("dataset", f.dataset, "A known or generated dataset, or a directory");
   c->add_option(
@@ -121,52 +147,11 @@ void add_train(CLI::App& app, const CommonOptions& common) {
   c->add_option("--jobs", o->jobs, "Seeds at a time; they share the threads")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  c->add_option("--hidden", f.hidden, "Width of the layers");
   c->add_option("--parameters", f.parameters,
                 "Instead of --hidden: the width that gives about so many, for instance 100k")
       ->transform(
           CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
-  c->add_option("--layers", f.layers, "Number of layers");
-  c->add_option("--heads", f.heads, "Heads");
-  c->add_option("--bases", f.bases, "Bases");
-  c->add_option("--aggregators", f.aggregators, "For instance add,std,max")->delimiter(',');
-  c->add_option("--self-loops", f.self_loops, "all, symnorm or none");
-  c->add_option("--activation", f.activation,
-                "Of the weightings: identity, softmax, sigmoid, hardtanh");
-  // An optional bool as the target of a flag would be set without the flag.
-  const auto add_switch = [&](const char* name, std::optional<bool>& to, const char* help) {
-    c->add_flag_function(
-        name, [&to](int64_t count) { to = count > 0; }, help);
-  };
-  add_switch("--norm,!--no-norm", f.norm, "Batch norm after every layer");
-  add_switch("--residual,!--no-residual", f.residual, "A residual connection around every layer");
-  c->add_option(
-      "--encoder", f.encoder,
-      "Of the node features: none, linear, embedding, atom or ast (default: by their kind)");
-  c->add_option("--readout", f.readout, "Of graph tasks: mean, sum or max over the nodes");
-  c->add_option("--dropout", f.dropout, "Dropout probability");
-  c->add_option("--dropout-at", f.dropout_at,
-                "Where dropout acts: encoder, conv-input, activation, head")
-      ->delimiter(',');
-  c->add_option("--lr", f.lr, "Learning rate");
-  c->add_option("--wd", f.wd, "Weight decay: L2, added to the gradient");
-  c->add_option("--batch", f.batch, "Graphs in a batch");
-  c->add_option("--epochs", f.epochs, "At most");
-  c->add_option("--patience", f.patience,
-                "Epochs without a better validation before it stops; 0: never");
-  c->add_option("--lr-factor", f.lr_factor, "What the learning rate is multiplied by on a plateau");
-  c->add_option("--lr-patience", f.lr_patience, "Epochs of a plateau");
-  c->add_option("--min-lr", f.min_lr, "Least learning rate");
-  c->add_option("--clip", f.clip, "Most norm of the gradients; 0: no limit");
-  c->add_option("--watch", f.watch, "What validation is judged by: loss, or the dataset's metric");
-  c->add_option("--split", f.split, "Which split of the dataset (default: its first)");
-  c->add_option("--standardize", f.standardize,
-                "Scale float features by mean and deviation of the training set: train or none "
-                "(default: train for number columns of tables, none for others)");
-  c->add_option("--aggregator-sparsity", f.aggregator_sparsity,
-                "Strength of a penalty that lets EGC do without some aggregators");
-  c->add_option("--drop-edges", f.drop_edges, "Share of edges that a training step goes without");
-  c->add_option("--drop-nodes", f.drop_nodes, "Share of nodes that a training step goes without");
+  add_settings(*c, f.settings);
   c->add_option("--until", o->until, "Pauses after that epoch; --resume goes on")
       ->check(CLI::Range(0, 1 << 30));
   c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs")
@@ -181,8 +166,8 @@ void add_train(CLI::App& app, const CommonOptions& common) {
                   option->get_name() == "--checkpoint-every",
               "--resume goes on with a run as it was begun; {} cannot change it",
               option->get_name());
-    if (o->flags.dataset.empty() && !o->flags.config.empty())
-      o->flags.dataset = dataset_of(o->flags.config);
+    if (o->options.dataset.empty() && !o->options.config.empty())
+      o->options.dataset = dataset_of(o->options.config);
     train(*o, common);
   });
 }

@@ -16,7 +16,7 @@
 namespace egc::cli {
 
 struct TrainCommand {
-  app::TrainFlags flags;
+  app::TrainOptions options;
   std::string out;
   std::string resume;
   int64_t seeds = 1;
@@ -75,17 +75,18 @@ std::vector<std::string> runs_in(const std::string& dir);
 std::string published_config(const std::string& dataset, const std::string& model);
 
 // Where runs go that nobody named: runs/<dataset>-<model>, or the next free number.
-std::string free_directory(const app::TrainFlags& flags, bool overwrite);
+std::string free_directory(const app::TrainOptions& options, bool overwrite);
 
 // One after the other in this process, or several at once in processes of their own. With --json
 // the epochs and the outcome of each run are printed. Ends early where `stop` is set.
 std::vector<app::TrainOutcome> train_in_turn(const std::vector<std::string>& runs,
                                              const TrainCommand& command,
                                              const CommonOptions& common, TrainingData& data,
-                                        const volatile std::sig_atomic_t* stop);
+                                             const volatile std::sig_atomic_t* stop);
 std::vector<app::TrainOutcome> train_at_once(const std::vector<std::string>& runs,
-                                        const TrainCommand& command, const CommonOptions& common,
-                                        const volatile std::sig_atomic_t* stop);
+                                             const TrainCommand& command,
+                                             const CommonOptions& common,
+                                             const volatile std::sig_atomic_t* stop);
 
 // A line of `egc train --json` about an epoch, for people.
 std::string spell_epoch(const nlohmann::ordered_json& line);

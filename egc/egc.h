@@ -24,6 +24,7 @@
 #include "egc/graph/batch.h"          // IWYU pragma: export
 #include "egc/graph/csr.h"            // IWYU pragma: export
 #include "egc/graph/hetero_graph.h"   // IWYU pragma: export
+#include "egc/inference/model.h"      // IWYU pragma: export
 #include "egc/models/model_config.h"  // IWYU pragma: export
 #include "egc/models/model_file.h"    // IWYU pragma: export
 #include "egc/models/network.h"       // IWYU pragma: export
@@ -45,7 +46,6 @@
 #include "egc/tensor/tensor.h"        // IWYU pragma: export
 #include "egc/train/adam.h"           // IWYU pragma: export
 #include "egc/train/evaluate.h"       // IWYU pragma: export
-#include "egc/train/predictor.h"      // IWYU pragma: export
 #include "egc/train/run.h"            // IWYU pragma: export
 #include "egc/train/run_config.h"     // IWYU pragma: export
 #include "egc/train/task_data.h"      // IWYU pragma: export

@@ -3,7 +3,7 @@
 //   predict_file runs/mine/best.safetensors data/mine
 #include <egc/core/error.h>
 #include <egc/data/read_dataset.h>
-#include <egc/train/predictor.h>
+#include <egc/inference/model.h>
 
 #include <cstdio>
 
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    egc::train::Predictor model(argv[1]);
+    egc::inference::Model model = egc::inference::Model::load(argv[1]);
     const egc::data::Dataset dataset = egc::data::read_dataset(argv[2]);
     const auto table = model.predict(dataset, /*batch=*/256);
     for (int64_t row = 0; row < table.rows; ++row) {

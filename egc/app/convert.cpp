@@ -12,10 +12,11 @@
 #include "egc/exchange/infer_config.h"
 #include "egc/exchange/onnx_network.h"
 #include "egc/exchange/pyg_state.h"
+#include "egc/inference/dataset_fit.h"
+#include "egc/inference/model.h"
 #include "egc/models/model_file.h"
 #include "egc/models/tensor_file.h"
-#include "egc/train/default_config.h"
-#include "egc/train/predictor.h"
+#include "egc/train/run_config.h"
 
 namespace egc::app {
 namespace {
@@ -140,8 +141,8 @@ void check_origin(const ImportOptions& o, const State& state,
 }  // namespace
 
 void export_model(const ExportOptions& o) {
-  refuse_same_file(train::model_path(o.model), o.out);
-  const auto loaded = models::load_network(train::model_path(o.model));
+  refuse_same_file(inference::model_path(o.model), o.out);
+  const auto loaded = models::load_network(inference::model_path(o.model));
   State own = loaded.network->state();
   const models::ModelConfig& config = loaded.network->config();
   warn_of_differences(config, o.form);
@@ -177,11 +178,11 @@ ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
   const auto given =
       o.config.empty() ? std::nullopt : std::optional(train::read_model_config(o.config));
   check_origin(o, checkpoint.state, given);
-  if (given && dataset != nullptr) train::check_fits(*given, *dataset);
+  if (given && dataset != nullptr) inference::check_fits(*given, *dataset);
   std::shared_ptr<models::Network> network;
   try {
     const auto config = given ? *given : exchange::infer_config(checkpoint.state, hints);
-    if (dataset != nullptr) train::check_fits(config, *dataset);
+    if (dataset != nullptr) inference::check_fits(config, *dataset);
     network = models::make_network(config);
     network->load_state(exchange::network_state(config, checkpoint.state), "its state");
   } catch (const Error& e) {  // whatever it is, the checkpoint is what does not fit

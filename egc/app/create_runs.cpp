@@ -1,5 +1,6 @@
 #include "egc/app/create_runs.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "egc/app/version.h"
@@ -11,6 +12,7 @@
 #include "egc/core/text_file.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
+#include "egc/inference/dataset_fit.h"
 #include "egc/kernels/target.h"
 #include "egc/models/fit_width.h"
 #include "egc/train/default_config.h"
@@ -22,11 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class To, class From>
-void override_with(To& to, const std::optional<From>& given) {
-  if (given) to = *given;
-}
-
 // A configuration need not repeat what the dataset tells: task, features, classes, types of nodes.
 train::RunConfig read_config(const std::string& path, const data::Dataset& dataset) {
   Json root = parse_json<Json>(read_text_file(path, ErrorKind::kUsage), path, ErrorKind::kUsage);
@@ -34,8 +31,8 @@ train::RunConfig read_config(const std::string& path, const data::Dataset& datas
   if (it != root.end() && it->is_object()) {
     Json& model = *it;
     const bool has_features = model.contains("features") || model.contains("categories");
-    const Json known =
-        Json::parse(models::to_json(train::default_config(dataset, models::ModelConfig().model)));
+    const Json known = Json::parse(
+        models::to_json(inference::config_for_dataset(dataset, models::ModelConfig().model)));
     for (const char* key : {"task", "hidden", "outputs", "encoder", "features", "categories",
                             "node_types", "relations", "target_type", "embedded_nodes"}) {
       const std::string_view name = key;
@@ -46,24 +43,37 @@ train::RunConfig read_config(const std::string& path, const data::Dataset& datas
   return train::parse_run_config(root.dump(), path);
 }
 
-// Flags without an effect would be believed to have one.
-void check_flags(const TrainFlags& f, const models::ModelConfig& m) {
-  const auto of_layer = [&](bool given, const char* option, const char* flag) {
-    if (given) check_takes(m.model, option, flag);
-  };
-  of_layer(f.heads.has_value(), "heads", "--heads");
-  of_layer(f.bases.has_value(), "bases", "--bases");
-  of_layer(!f.aggregators.empty(), "aggregators", "--aggregators");
-  of_layer(f.self_loops.has_value(), "self_loops", "--self-loops");
-  of_layer(f.activation.has_value(), "activation", "--activation");
-  check(m.task != Task::kNodeClassificationHetero || (!f.norm && !f.residual),
+// The fields of `known` that are set, as a JSON object.
+std::string chosen_fields(const std::vector<FieldFacts>& known, const TrainOptions& o) {
+  Json out = Json::object();
+  for (const FieldFacts& field : known)
+    if (const auto it = o.settings.find(field.key); it != o.settings.end())
+      out[field.key] = Json::parse(json_of_text(field, it->second));
+  return out.dump();
+}
+
+// Options without an effect would be believed to have one.
+void check_options(const TrainOptions& o, const models::ModelConfig& m) {
+  const std::vector<FieldFacts> fields = settable_fields();
+  for (const auto& [key, value] : o.settings) {
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&, k = key](const FieldFacts& f) { return f.key == k; });
+    if (field == fields.end()) {
+      std::vector<std::string> known;
+      for (const FieldFacts& f : fields) known.push_back(f.key);
+      fail(ErrorKind::kUsage, "unknown setting \"{}\"; known: {}", key, fmt::join(known, ", "));
+    }
+    if (!field->layers.empty()) check_takes(m.model, key, field->flag);
+  }
+  const auto given = [&](const char* key) { return o.settings.contains(key); };
+  check(m.task != Task::kNodeClassificationHetero || (!given("norm") && !given("residual")),
         "networks of heterogeneous tasks have neither batch norm nor residual connections: --norm "
         "and --residual do not apply");
-  check(m.model != "ga-mlp" || !f.residual,
+  check(m.model != "ga-mlp" || !given("residual"),
         "ga-mlp has no layers with a residual connection: --residual does not apply");
-  check(is_graph_task(m.task) || !f.readout, "--readout is for tasks on graphs, not for {}",
+  check(is_graph_task(m.task) || !given("readout"), "--readout is for tasks on graphs, not for {}",
         tasks().name_of(m.task));
-  check(f.dropout_at.empty() || m.dropout > 0, "--dropout-at needs --dropout above 0");
+  check(!given("dropout_at") || m.dropout > 0, "--dropout-at needs --dropout above 0");
 }
 
 // Columns of tables are standardised unless the person says otherwise.
@@ -88,75 +98,57 @@ void choose_scaling(const data::Dataset& dataset, train::TrainConfig& t) {
 
 }  // namespace
 
-train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& f) {
+std::vector<FieldFacts> settable_fields() {
+  std::vector<FieldFacts> out = models::config_fields();
+  const std::vector<FieldFacts> training = train::config_fields();
+  out.insert(out.end(), training.begin(), training.end());
+  std::erase_if(out, [](const FieldFacts& field) { return field.flag.empty(); });
+  return out;
+}
+
+train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions& o) {
+  const auto given = [&](const char* key) { return o.settings.contains(key); };
   train::RunConfig run;
-  if (!f.config.empty()) {
-    run = read_config(f.config, dataset);
-    if (!f.model.empty() && f.model != run.model.model) models::set_layer(run.model, f.model);
+  if (!o.config.empty()) {
+    run = read_config(o.config, dataset);
+    if (!o.model.empty() && o.model != run.model.model) models::set_layer(run.model, o.model);
   } else {
-    check(!f.model.empty(), "--model or --config is needed");
-    run = train::default_run(dataset, f.model, f.split.value_or(""));
+    check(!o.model.empty(), "--model or --config is needed");
+    run = train::default_run(dataset, o.model, given("split") ? o.settings.at("split") : "");
   }
-  run.dataset = f.dataset;
+  run.dataset = o.dataset;
   models::ModelConfig& m = run.model;
-  override_with(m.hidden, f.hidden);
-  override_with(m.layers, f.layers);
-  override_with(m.heads, f.heads);
-  override_with(m.bases, f.bases);
-  override_with(m.dropout, f.dropout);
-  override_with(m.norm, f.norm);
-  override_with(m.residual, f.residual);
-  check_flags(f, m);
-  if (!f.aggregators.empty()) m.aggregators = parse_aggregators(f.aggregators);
-  if (f.self_loops) m.self_loops = parse_self_loops(*f.self_loops);
-  if (f.activation) m.activation = parse_weight_activation(*f.activation);
-  if (f.encoder)
-    m.encoder = models::encoders().at(*f.encoder);
-  else if (f.config.empty() && m.encoder == models::Encoder::kNone && m.schema.node_types.empty() &&
-           (m.residual || m.outputs > m.hidden))
-    m.encoder = models::Encoder::kLinear;  // the default without one does not go with these flags
-  if (f.readout) m.readout = models::readouts().at(*f.readout);
+  train::TrainConfig& t = run.train;
+  models::override_fields(m, chosen_fields(models::config_fields(), o));
+  train::override_fields(t, chosen_fields(train::config_fields(), o));
+  check_options(o, m);
+  if (!given("encoder") && o.config.empty() && m.encoder == models::Encoder::kNone &&
+      m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden))
+    m.encoder = models::Encoder::kLinear;  // the default without one does not go with these options
   // Said in full, so that another version's defaults change nothing.
   if (layer_traits(m.model).takes("self_loops") && !m.self_loops) m.self_loops = SelfLoops::kAll;
-  if (!f.dropout_at.empty()) m.dropout_at = models::parse_dropout_at(f.dropout_at);
   const auto& at = m.dropout_at;
   if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)
     m.dropout_at.activation = true;
-  train::TrainConfig& t = run.train;
-  override_with(t.lr, f.lr);
-  override_with(t.wd, f.wd);
-  override_with(t.lr_factor, f.lr_factor);
-  override_with(t.min_lr, f.min_lr);
-  override_with(t.clip, f.clip);
-  override_with(t.batch, f.batch);
-  override_with(t.epochs, f.epochs);
-  override_with(t.early_stop, f.patience);
-  override_with(t.lr_patience, f.lr_patience);
-  override_with(t.watch, f.watch);
-  override_with(t.split, f.split);
-  override_with(t.drop_edges, f.drop_edges);
-  override_with(t.drop_nodes, f.drop_nodes);
-  override_with(t.aggregator_sparsity, f.aggregator_sparsity);
-  override_with(t.standardize, f.standardize);
-  if (f.parameters) {
-    check(!f.hidden, "--hidden and --parameters both give the width; one of them is enough");
-    m.hidden = models::fit_width(m, *f.parameters);
+  if (o.parameters) {
+    check(!given("hidden"), "--hidden and --parameters both give the width; one of them is enough");
+    m.hidden = models::fit_width(m, *o.parameters);
   }
   models::check_config(m);
   train::check_config(t);
   dataset.split(t.split);
-  train::check_fits(m, dataset);
+  inference::check_fits(m, dataset);
   choose_scaling(dataset, t);
-  if (f.batch && (dataset.splits_nodes() || !dataset.hetero.empty()))
+  if (given("batch") && (dataset.splits_nodes() || !dataset.hetero.empty()))
     log_warning("--batch has no effect: {} is one graph, which is trained whole",
                 dataset.info.name);
   return run;
 }
 
-void create_runs(const LoadedDataset& loaded, const TrainFlags& flags,
+void create_runs(const LoadedDataset& loaded, const TrainOptions& options,
                  const std::vector<RunToCreate>& runs, int64_t processes) {
   const data::Dataset& dataset = loaded.dataset;
-  train::RunConfig config = resolve_config(dataset, flags);
+  train::RunConfig config = resolve_config(dataset, options);
   train::check_training(config, dataset.info);
   if (processes > 1) train::check_group_training(config, dataset, processes);
   try {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,27 +13,23 @@
 
 namespace egc::app {
 
-// What the user asked of training; what is not given comes from --config, or suits the dataset.
-struct TrainFlags {
+// What the user asked of training; what is not given comes from the configuration file, or suits
+// the dataset.
+struct TrainOptions {
   std::string dataset;
   std::string config;  // a file
   std::string model;
-  std::optional<int64_t> hidden, layers, heads, bases;
   std::optional<int64_t> parameters;  // instead of hidden: the width that gives so many
-  std::vector<std::string> aggregators;
-  std::optional<std::string> self_loops, activation;
-  std::optional<bool> norm, residual;
-  std::optional<std::string> encoder, readout;
-  std::optional<double> dropout;
-  std::vector<std::string> dropout_at;
-  std::optional<double> lr, wd, lr_factor, min_lr, clip, drop_edges, drop_nodes,
-      aggregator_sparsity;
-  std::optional<int64_t> batch, epochs, patience, lr_patience;
-  std::optional<std::string> watch, split, standardize;
+  // Fields of the configuration (settable_fields) by key, written as on the command line:
+  // {"hidden", "64"}, {"norm", "false"}, {"aggregators", "add,std,max"}.
+  std::map<std::string, std::string> settings;
 };
 
-// Everything that the flags, a configuration file and the dataset say together.
-train::RunConfig resolve_config(const data::Dataset& dataset, const TrainFlags& flags);
+// The fields that a user may set: those of the model, then those of training.
+std::vector<FieldFacts> settable_fields();
+
+// Everything that the options, a configuration file and the dataset say together.
+train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions& options);
 
 struct RunToCreate {
   std::string directory;
@@ -40,7 +37,7 @@ struct RunToCreate {
 };
 
 // Run directories with complete configurations, ready to be trained in, by `processes` together.
-void create_runs(const LoadedDataset& dataset, const TrainFlags& flags,
+void create_runs(const LoadedDataset& dataset, const TrainOptions& options,
                  const std::vector<RunToCreate>& runs, int64_t processes = 1);
 
 }  // namespace egc::app

@@ -8,12 +8,13 @@
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
+#include "egc/inference/model.h"
 #include "egc/models/explain.h"
 #include "egc/report/bar_chart.h"
 #include "egc/report/graph_picture.h"
 #include "egc/report/grid_map.h"
 #include "egc/report/html.h"
-#include "egc/train/predictor.h"
+#include "egc/train/run_config.h"
 #include "egc/train/task_data.h"
 
 namespace egc::app {
@@ -61,13 +62,14 @@ std::vector<std::string> names_of(const AggregatorSet& aggregators) {
 
 class Explainer {
  public:
-  explicit Explainer(const ExplainOptions& options) : options_(options), model_(options.model) {
+  explicit Explainer(const ExplainOptions& options)
+      : options_(options), model_(inference::Model::load(options.model)) {
     if (!options.out.empty()) csv_ = "graph,node,layer";
   }
 
-  train::Predictor& model() { return model_; }
+  inference::Model& model() { return model_; }
 
-  void take(const train::BatchTensors& batch) {
+  void take(const inference::BatchTensors& batch) {
     const auto layers = models::explain(model_.network(), batch.input);
     if (result_.layers.empty()) begin(layers);
     const std::vector<int64_t> rows = rows_of(batch);
@@ -87,7 +89,7 @@ class Explainer {
   }
 
   // The graphs of one batch, each with a picture for every layer.
-  void draw(const train::BatchTensors& batch) {
+  void draw(const inference::BatchTensors& batch) {
     const models::ModelInput& in = batch.input;
     const int64_t nodes = in.graph.num_targets();
     constexpr int64_t kMostNodes = 200;  // beyond it nothing can be seen
@@ -101,9 +103,7 @@ class Explainer {
     report::GraphPicture picture;
     picture.kind_names = names_of(layers.front().aggregators);
     for (int64_t i = 0; i < nodes; ++i) {
-      const auto place = [&, v = vectors](int64_t k) {
-        return v.item(i, std::min(k, nodes - 1));
-      };
+      const auto place = [&, v = vectors](int64_t k) { return v.item(i, std::min(k, nodes - 1)); };
       picture.places.emplace_back(place(1), place(2));
       for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
         if (in.graph.sources()[e] != i) picture.edges.emplace_back(in.graph.sources()[e], i);
@@ -153,7 +153,7 @@ class Explainer {
   }
 
   // Nodes that count: all, or of one large graph those of the part.
-  std::vector<int64_t> rows_of(const train::BatchTensors& batch) const {
+  std::vector<int64_t> rows_of(const inference::BatchTensors& batch) const {
     const bool all = options_.part.empty() || !batch.ids.empty();
     std::vector<int64_t> out;
     for (int64_t i = 0; i < batch.input.graph.num_targets(); ++i)
@@ -162,14 +162,14 @@ class Explainer {
   }
 
   // Of a part of a dataset, the dataset's own number of the graph; else its place in the input.
-  int64_t id_of(const train::BatchTensors& batch, size_t graph, int64_t graphs_before) const {
+  int64_t id_of(const inference::BatchTensors& batch, size_t graph, int64_t graphs_before) const {
     return graph < batch.ids.size() && !options_.part.empty()
                ? batch.ids[graph]
                : graphs_before + static_cast<int64_t>(graph);
   }
 
   // graph: of the batch, that the row before was of.
-  void add_row(const train::BatchTensors& batch, size_t& graph, int64_t i, size_t layer,
+  void add_row(const inference::BatchTensors& batch, size_t& graph, int64_t i, size_t layer,
                const Shares& shares) {
     const auto& first = batch.input.first_node;
     while (graph + 2 < first.size() && i >= first[graph + 1]) ++graph;
@@ -221,7 +221,7 @@ class Explainer {
   }
 
   const ExplainOptions& options_;
-  train::Predictor model_;
+  inference::Model model_;
   ExplainResult result_;
   std::string csv_;
   std::string pictures_;
@@ -241,10 +241,10 @@ ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
     const auto& vocabulary = explainer.model().vocabulary();
     std::optional<train::TaskData> data;
     if (!options.part.empty())
-      data.emplace(dataset, explainer.model().training().split, vocabulary);
+      data.emplace(dataset, train::training_of(explainer.model().notes()).split, vocabulary);
     const auto batches = [&](int64_t batch) {
       return data ? data->in_order(train::parts().at(options.part), batch)
-                  : train::all_batches(dataset, vocabulary, batch);
+                  : inference::all_batches(dataset, vocabulary, batch);
     };
     const auto stream = batches(kBatch);
     stream->begin(0, 0);

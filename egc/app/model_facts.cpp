@@ -1,13 +1,13 @@
 #include "egc/app/model_facts.h"
 
+#include "egc/inference/model.h"
 #include "egc/models/model_file.h"
-#include "egc/train/predictor.h"
 #include "egc/train/run_config.h"
 
 namespace egc::app {
 
 ModelFacts model_facts(const std::string& model) {
-  const models::LoadedNetwork loaded = models::load_network(train::model_path(model));
+  const models::LoadedNetwork loaded = models::load_network(inference::model_path(model));
   ModelFacts out;
   out.model = loaded.network->config().model;
   out.parameters = loaded.network->num_parameters();

@@ -10,7 +10,7 @@
 
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
-#include "egc/train/predictor.h"
+#include "egc/inference/model.h"
 
 namespace egc::app {
 namespace {
@@ -50,7 +50,7 @@ class Output {
 
 class Lines {
  public:
-  Lines(const train::Predictor& model, PredictFormat format) : format_(format) {
+  Lines(const inference::Model& model, PredictFormat format) : format_(format) {
     const data::DatasetInfo& info = model.trained_on();
     task_ = info.task;
     const bool values = task_ == Task::kGraphRegression || task_ == Task::kGraphBinary;
@@ -97,8 +97,8 @@ class Lines {
   }
 
   // number: of the row, where the input has no ids.
-  std::string line(int64_t number, const PredictChunk& chunk, const train::PredictionTable& table,
-                   size_t row) const {
+  std::string line(int64_t number, const PredictChunk& chunk,
+                   const inference::PredictionTable& table, size_t row) const {
     return format_ == PredictFormat::kCsv ? csv(number, chunk, table, row)
                                           : json(number, chunk, table, row);
   }
@@ -124,7 +124,7 @@ class Lines {
     if (!chunk.ids.empty()) return chunk.ids[row];
     return chunk.numbers.empty() ? number : chunk.numbers[row];
   }
-  std::string csv(int64_t number, const PredictChunk& chunk, const train::PredictionTable& t,
+  std::string csv(int64_t number, const PredictChunk& chunk, const inference::PredictionTable& t,
                   size_t row) const {
     const Json id = id_of(number, chunk, row);
     std::string out = id.is_string() ? csv_field(id.get<std::string>()) : id.dump();
@@ -139,7 +139,7 @@ class Lines {
                          t.values[row * static_cast<size_t>(t.columns) + static_cast<size_t>(k)]);
     return out + "\n";
   }
-  std::string json(int64_t number, const PredictChunk& chunk, const train::PredictionTable& t,
+  std::string json(int64_t number, const PredictChunk& chunk, const inference::PredictionTable& t,
                    size_t row) const {
     Json out = {{"id", id_of(number, chunk, row)}};
     if (chunk.named) out["name"] = chunk.names[row];
@@ -166,15 +166,14 @@ class Lines {
 }  // namespace
 
 int64_t predict(const PredictOptions& options, const OpenInput& open) {
-  train::Predictor model(
-      std::vector<std::filesystem::path>(options.models.begin(), options.models.end()));
+  auto model = inference::Model::load_ensemble({options.models.begin(), options.models.end()});
   const NextChunk next = open(model.trained_on());
   Lines lines(model, options.format);
   Output out(options.out);
   int64_t count = 0;
   bool begun = false;
   while (const auto chunk = next()) {
-    train::PredictionTable table;
+    inference::PredictionTable table;
     if (chunk->dataset.num_graphs() > 0) table = model.predict(chunk->dataset, options.batch);
     std::string text;
     if (!std::exchange(begun, true)) text = lines.begin(*chunk);

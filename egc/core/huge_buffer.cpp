@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 
 #include "egc/core/error.h"
@@ -13,14 +14,18 @@
 namespace egc {
 namespace {
 
-constexpr size_t kPage = size_t{2} << 20;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kUnit = size_t{64} << 10;  // of blocks on small pages
 
+// Blocks of whole units.
 class Pool {
  public:
+  explicit Pool(size_t unit) : unit_(unit) {}
+
   void* allocate(size_t bytes) {
     if (bytes > std::numeric_limits<size_t>::max() / 2)
       fail(ErrorKind::kSystem, "huge_allocate: {} bytes are more than an address space", bytes);
-    const size_t size = std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
+    const size_t size = std::max(unit_, (bytes + unit_ - 1) / unit_ * unit_);
     std::lock_guard lock(mutex_);
     // The smallest waiting block that is not more than a quarter too large.
     auto it = waiting_.lower_bound(size);
@@ -35,7 +40,7 @@ class Pool {
     // use. The half is for steps whose sizes differ, which would otherwise map anew every time.
     const size_t limit = peak_ + peak_ / 2;
     while (!waiting_.empty() && in_use_bytes_ + waiting_bytes_ + size > limit) release_largest();
-    return hand_out(map(size), size);
+    return hand_out(unit_ == kHugePage ? map_huge(size) : map(size), size);
   }
 
   void free(void* block) noexcept {
@@ -67,16 +72,20 @@ class Pool {
     return block;
   }
 
-  // mmap aligns to 4 KB only: map one huge page more and give the ends back.
   static void* map(size_t size) {
-    void* raw =
-        mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (raw == MAP_FAILED)
+    void* block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
       fail(ErrorKind::kSystem, "out of memory: a block of {} MB was refused", size >> 20);
+    return block;
+  }
+
+  // mmap aligns to 4 KB only: map one huge page more and give the ends back.
+  static void* map_huge(size_t size) {
+    void* raw = map(size + kHugePage);
     const auto begin = reinterpret_cast<uintptr_t>(raw);
-    const uintptr_t aligned = (begin + kPage - 1) / kPage * kPage;
+    const uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
     if (aligned > begin) munmap(raw, aligned - begin);
-    if (const size_t tail = begin + kPage - aligned; tail > 0)
+    if (const size_t tail = begin + kHugePage - aligned; tail > 0)
       munmap(reinterpret_cast<void*>(aligned + size), tail);
     void* block = reinterpret_cast<void*>(aligned);
     madvise(block, size, MADV_HUGEPAGE);  // a hint: without huge pages it is only slower
@@ -90,6 +99,7 @@ class Pool {
     waiting_.erase(it);
   }
 
+  const size_t unit_;
   std::mutex mutex_;
   std::multimap<size_t, void*> waiting_;  // by size
   std::unordered_map<void*, size_t> in_use_;
@@ -99,16 +109,33 @@ class Pool {
 };
 
 // Never destroyed: tensors may outlive the statics of this file.
-Pool& pool() {
-  static Pool& instance = *new Pool;
+Pool& huge_pool() {
+  static Pool& instance = *new Pool(kHugePage);
+  return instance;
+}
+Pool& small_pool() {
+  static Pool& instance = *new Pool(kUnit);
   return instance;
 }
 
+constexpr std::align_val_t kLine{64};
+
 }  // namespace
 
-void* huge_allocate(size_t bytes) { return pool().allocate(bytes); }
-void huge_free(void* block) noexcept { pool().free(block); }
-void huge_trim() noexcept { pool().trim(); }
-HugeBufferStats huge_buffer_stats() { return pool().stats(); }
+void* huge_allocate(size_t bytes) { return huge_pool().allocate(bytes); }
+void huge_free(void* block) noexcept { huge_pool().free(block); }
+void huge_trim() noexcept {
+  huge_pool().trim();
+  small_pool().trim();
+}
+HugeBufferStats huge_buffer_stats() { return huge_pool().stats(); }
+
+std::shared_ptr<void> make_buffer(size_t bytes) {
+  if (bytes >= kHugePage / 2) return {huge_allocate(bytes), huge_free};
+  if (bytes >= kUnit)
+    return {small_pool().allocate(bytes), [](void* block) { small_pool().free(block); }};
+  return {::operator new(std::max<size_t>(bytes, 64), kLine),
+          [](void* block) { ::operator delete(block, kLine); }};
+}
 
 }  // namespace egc

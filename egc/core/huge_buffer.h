@@ -1,4 +1,4 @@
-// Large blocks on huge pages, kept for reuse.
+// Blocks of memory that are kept for reuse, large ones on huge pages.
 //
 // Why: gathering rows at random from 4 KB pages is bound by address translation, and the first
 // touch of a fresh block (the kernel zeroes it) costs as much as a pass over the data. So blocks
@@ -16,6 +16,11 @@ namespace egc {
 // 64-byte aligned, uninitialised. Throws egc::Error (kSystem) when memory is out.
 void* huge_allocate(size_t bytes);
 void huge_free(void* block) noexcept;
+
+// A buffer of any size, 64-byte aligned and uninitialised, on the pages that suit its size. What is
+// larger than some kilobytes waits for reuse: allocators give it back to the system, and a training
+// step would touch fresh pages again and again.
+std::shared_ptr<void> make_buffer(size_t bytes);
 
 // Gives all waiting blocks back to the system.
 void huge_trim() noexcept;

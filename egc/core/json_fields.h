@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/config_field.h"
 #include "egc/core/error.h"
 
 namespace egc {
@@ -28,13 +29,13 @@ class JsonReader {
 
   // As a visitor of fields: what is not there keeps its value.
   template <class Value>
-  void operator()(const char* key, Value& to) {
-    read(key, to);
+  void operator()(const ConfigField& field, Value& to) {
+    read(field.key, to);
   }
   template <class Value>
-  void operator()(const char* key, std::optional<Value>& to) {
+  void operator()(const ConfigField& field, std::optional<Value>& to) {
     Value value{};
-    if (read(key, value)) to = value;
+    if (read(field.key, value)) to = value;
   }
 
   // Call after the last read.
@@ -43,7 +44,7 @@ class JsonReader {
   template <class... Args>
   [[noreturn]] void fail_at(const char* key, fmt::format_string<Args...> format,
                             Args&&... args) const {
-    fail(ErrorKind::kUsage, "{}: \"{}\" {}", where_, key,
+    fail(ErrorKind::kUsage, "{}{}\"{}\" {}", where_, where_.empty() ? "" : ": ", key,
          fmt::format(format, std::forward<Args>(args)...));
   }
 

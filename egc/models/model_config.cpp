@@ -84,41 +84,47 @@ void drop_not_taken(ModelConfig& c, const LayerTraits& layer) {
     c.dropout_at.encoder = c.dropout_at.conv_input = false;
 }
 
-// The one list of fields: reading and writing both go over it.
+// The one list of fields.
 template <class Visitor, class Config>
 void visit(Visitor& v, Config& c) {
-  v("task", word<Task, tasks>(c.task));
-  v("model", c.model);
-  v("hidden", c.hidden);
-  v("layers", c.layers);
-  v("outputs", c.outputs);
-  v("encoder", word<Encoder, encoders>(c.encoder));
-  v("features", c.features);
-  v("categories", c.categories);
-  v("heads", c.heads);
-  v("bases", c.bases);
-  v("aggregators", c.aggregators);
-  v("self_loops",
+  using F = ConfigField;
+  v(F{"task", kOfDataset}, word<Task, tasks>(c.task));
+  v(F{"model", kOfDataset}, c.model);
+  v(F{"hidden", "Width of the layers"}, c.hidden);
+  v(F{"layers", "Number of layers"}, c.layers);
+  v(F{"outputs", kOfDataset}, c.outputs);
+  v(F{"encoder",
+      "Encoder of the node features: none, linear, embedding, atom or ast (default: by their "
+      "kind)"},
+    word<Encoder, encoders>(c.encoder));
+  v(F{"features", kOfDataset}, c.features);
+  v(F{"categories", kOfDataset}, c.categories);
+  v(F{"heads", "Number of heads"}, c.heads);
+  v(F{"bases", "Number of bases"}, c.bases);
+  v(F{"aggregators", "Aggregators, for instance add,std,max"}, c.aggregators);
+  v(F{"self_loops", "Self-loops: all, symnorm or none"},
     Word<std::optional<SelfLoops>>{
         c.self_loops, [](std::string_view n) { return std::optional(parse_self_loops(n)); },
         [](std::optional<SelfLoops> l) { return egc::name_of(*l); }});
-  v("activation",
+  v(F{"activation",
+      "Activation of the combination weights: identity, softmax, sigmoid or hardtanh"},
     Word<std::optional<nn::WeightActivation>>{
         c.activation,
         [](std::string_view n) { return std::optional(nn::parse_weight_activation(n)); },
         [](std::optional<nn::WeightActivation> a) { return egc::name_of(*a); }});
-  v("towers", c.towers);
-  v("mean_log_degree", c.mean_log_degree);
-  v("norm", c.norm);
-  v("residual", c.residual);
-  v("dropout", c.dropout);
-  v("dropout_at", c.dropout_at);
-  v("readout", word<Readout, readouts>(c.readout));
-  v("sequence_length", c.sequence_length);
-  v("node_types", c.schema.node_types);
-  v("relations", c.schema.relations);
-  v("target_type", c.target_type);
-  v("embedded_nodes", c.embedded_nodes);
+  v(F{"towers", "Number of towers"}, c.towers);
+  v(F{"mean_log_degree", kOfDataset}, c.mean_log_degree);
+  v(F{"norm", "Batch norm after every layer"}, c.norm);
+  v(F{"residual", "A residual connection around every layer"}, c.residual);
+  v(F{"dropout", "Dropout probability"}, c.dropout);
+  v(F{"dropout_at", "Where dropout acts: encoder, conv-input, activation, head"}, c.dropout_at);
+  v(F{"readout", "Readout of graph tasks: mean, sum or max over the nodes"},
+    word<Readout, readouts>(c.readout));
+  v(F{"sequence_length", kOfDataset}, c.sequence_length);
+  v(F{"node_types", kOfDataset}, c.schema.node_types);
+  v(F{"relations", kOfDataset}, c.schema.relations);
+  v(F{"target_type", kOfDataset}, c.target_type);
+  v(F{"embedded_nodes", kOfDataset}, c.embedded_nodes);
 }
 
 class Reader : public JsonReader {
@@ -127,7 +133,8 @@ class Reader : public JsonReader {
   using JsonReader::operator();
 
   template <class Value>
-  void operator()(const char* key, Word<Value> to) {
+  void operator()(const ConfigField& field, Word<Value> to) {
+    const char* key = field.key;
     std::string name;
     if (!read(key, name)) return;
     try {
@@ -136,7 +143,8 @@ class Reader : public JsonReader {
       fail_at(key, "has an {}", e.what());
     }
   }
-  void operator()(const char* key, std::optional<AggregatorSet>& to) {
+  void operator()(const ConfigField& field, std::optional<AggregatorSet>& to) {
+    const char* key = field.key;
     std::vector<std::string> names;
     if (!read(key, names)) return;
     try {
@@ -145,7 +153,8 @@ class Reader : public JsonReader {
       fail_at(key, "is no set of aggregators: {}", e.what());
     }
   }
-  void operator()(const char* key, DropoutAt& to) {
+  void operator()(const ConfigField& field, DropoutAt& to) {
+    const char* key = field.key;
     std::vector<std::string> names;
     if (!read(key, names)) return;
     try {
@@ -155,7 +164,8 @@ class Reader : public JsonReader {
     }
   }
   // [["writes", "author", "paper"], ...]
-  void operator()(const char* key, std::vector<HeteroSchema::Relation>& to) {
+  void operator()(const ConfigField& field, std::vector<HeteroSchema::Relation>& to) {
+    const char* key = field.key;
     std::vector<std::vector<std::string>> triples;
     std::vector<std::string> types;
     if (!read(key, triples)) return;
@@ -178,47 +188,76 @@ class Writer {
   explicit Writer(const ModelConfig& config) : config_(config) {}
 
   template <class Value>
-  void operator()(const char* key, const Value& value) {
-    json[key] = value;
+  void operator()(const ConfigField& field, const Value& value) {
+    json[field.key] = value;
   }
   template <class Value>
-  void operator()(const char* key, const std::optional<Value>& value) {
-    if (value) json[key] = *value;
+  void operator()(const ConfigField& field, const std::optional<Value>& value) {
+    if (value) json[field.key] = *value;
   }
   template <class Value>
-  void operator()(const char* key, const std::vector<Value>& values) {
-    if (!values.empty()) json[key] = values;
+  void operator()(const ConfigField& field, const std::vector<Value>& values) {
+    if (!values.empty()) json[field.key] = values;
   }
   template <class Value>
-  void operator()(const char* key, const Word<Value>& from) {
-    json[key] = std::string(from.name(from.value));
+  void operator()(const ConfigField& field, const Word<Value>& from) {
+    json[field.key] = std::string(from.name(from.value));
   }
   template <class Value>
-  void operator()(const char* key, const Word<std::optional<Value>>& from) {
-    if (from.value) json[key] = std::string(from.name(from.value));
+  void operator()(const ConfigField& field, const Word<std::optional<Value>>& from) {
+    if (from.value) json[field.key] = std::string(from.name(from.value));
   }
-  void operator()(const char* key, const std::optional<AggregatorSet>& set) {
+  void operator()(const ConfigField& field, const std::optional<AggregatorSet>& set) {
     if (!set) return;
-    json[key] = Json::array();
-    for (const Aggregator a : *set) json[key].push_back(std::string(egc::name_of(a)));
+    json[field.key] = Json::array();
+    for (const Aggregator a : *set) json[field.key].push_back(std::string(egc::name_of(a)));
   }
-  void operator()(const char* key, const DropoutAt& at) {
-    json[key] = Json::array();
+  void operator()(const ConfigField& field, const DropoutAt& at) {
+    json[field.key] = Json::array();
     for (const DropoutPlace& place : kPlaces)
-      if (at.*place.at) json[key].push_back(place.name);
+      if (at.*place.at) json[field.key].push_back(place.name);
   }
-  void operator()(const char* key, const std::vector<HeteroSchema::Relation>& relations) {
+  void operator()(const ConfigField& field, const std::vector<HeteroSchema::Relation>& relations) {
     if (relations.empty()) return;
-    json[key] = Json::array();
+    json[field.key] = Json::array();
     const auto& types = config_.schema.node_types;
     for (const auto& r : relations)
-      json[key].push_back({r.name, types.at(r.source), types.at(r.target)});
+      json[field.key].push_back({r.name, types.at(r.source), types.at(r.target)});
   }
 
   Json json = Json::object();
 
  private:
   const ModelConfig& config_;
+};
+
+class Facts {
+ public:
+  template <class Value>
+  void operator()(const ConfigField& f, const Word<Value>&) {
+    add(f, FieldKind::kText);
+  }
+  void operator()(const ConfigField& f, const std::optional<AggregatorSet>&) {
+    add(f, FieldKind::kList);
+  }
+  void operator()(const ConfigField& f, const DropoutAt&) { add(f, FieldKind::kList); }
+  template <class Value>
+  void operator()(const ConfigField& f, const std::vector<Value>&) {
+    add(f, FieldKind::kList);
+  }
+  template <class Value>
+  void operator()(const ConfigField& f, const std::optional<Value>&) {
+    add(f, kind_of<Value>());
+  }
+  template <class Value>
+  void operator()(const ConfigField& f, const Value&) {
+    add(f, kind_of<Value>());
+  }
+
+  std::vector<FieldFacts> all;
+
+ private:
+  void add(const ConfigField& f, FieldKind kind) { all.push_back(facts_of(f, kind)); }
 };
 
 ModelConfig from_json(const Json& json, const std::string& where, NotTaken not_taken) {
@@ -238,6 +277,26 @@ ModelConfig from_json(const Json& json, const std::string& where, NotTaken not_t
 }
 
 }  // namespace
+
+std::vector<FieldFacts> config_fields() {
+  Facts facts;
+  ModelConfig config;
+  visit(facts, config);
+  visit_layer_options(config, [&](const char* name, const auto& /*option*/) {
+    for (FieldFacts& f : facts.all)
+      if (f.key == name)
+        for (const LayerTraits& layer : layer_table())
+          if (layer.takes(name)) f.layers.emplace_back(layer.name);
+  });
+  return facts.all;
+}
+
+void override_fields(ModelConfig& config, const std::string& json_text) {
+  const Json json = Json::parse(json_text);
+  Reader reader(json, "");
+  visit(reader, config);
+  reader.refuse_unknown();
+}
 
 DropoutAt parse_dropout_at(const std::vector<std::string>& places) {
   DropoutAt out;

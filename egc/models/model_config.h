@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/config_field.h"
 #include "egc/core/named_table.h"
 #include "egc/core/task.h"
 #include "egc/graph/hetero_graph.h"
@@ -86,6 +87,11 @@ enum class NotTaken { kRefuse, kDrop };
 ModelConfig parse_model_config(const std::string& json_text, const std::string& where,
                                NotTaken not_taken = NotTaken::kRefuse);
 std::string to_json(const ModelConfig& config);
+
+// The fields, in the order of files.
+std::vector<FieldFacts> config_fields();
+// Sets the fields that a JSON object names and leaves the others.
+void override_fields(ModelConfig& config, const std::string& json_text);
 
 // Another layer in the same network: options that only some layers take go back to its defaults.
 void set_layer(ModelConfig& config, const std::string& layer);

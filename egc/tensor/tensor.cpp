@@ -11,16 +11,6 @@
 namespace egc {
 namespace {
 
-// Large buffers come from the pool of huge pages; small ones are the allocator's business.
-constexpr size_t kLarge = 1 << 20;
-
-std::shared_ptr<void> allocate(size_t bytes) {
-  if (bytes >= kLarge) return {huge_allocate(bytes), [](void* block) { huge_free(block); }};
-  constexpr std::align_val_t kLine{64};
-  return {::operator new(std::max<size_t>(bytes, 64), kLine),
-          [](void* block) { ::operator delete(block, kLine); }};
-}
-
 template <class From, class To>
 void convert(const Tensor& from, const Tensor& to) {
   std::copy_n(from.data<From>(), from.size(), to.data<To>());
@@ -46,7 +36,7 @@ Tensor Tensor::empty(int64_t rows, int64_t columns, DType type) {
             !__builtin_mul_overflow(bytes, static_cast<int64_t>(size_of(type)), &bytes),
         "a tensor cannot be [{}, {}]", rows, columns);
   Tensor out;
-  std::shared_ptr<void> buffer = allocate(static_cast<size_t>(bytes));
+  std::shared_ptr<void> buffer = make_buffer(static_cast<size_t>(bytes));
   out.data_ = buffer.get();
   out.buffer_ = std::move(buffer);
   out.rows_ = rows;

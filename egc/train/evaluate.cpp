@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "egc/core/error.h"
-#include "egc/train/likeliest.h"
+#include "egc/inference/likeliest.h"
 #include "egc/train/metrics.h"
 
 namespace egc::train {
@@ -28,7 +28,7 @@ void Predictions::add(const Tensor& output, const BatchTensors& batch) {
       return;
     case Task::kGraphSequence: {
       const auto& vocabulary = data_.vocabulary();
-      append_likeliest(classes_, output, output.columns() / vocabulary.length());
+      inference::append_likeliest(classes_, output, output.columns() / vocabulary.length());
       for (const int64_t id : batch.ids) {
         auto& truth = words_.emplace_back();
         if (word_numbers_.empty())
@@ -51,7 +51,7 @@ void Predictions::add(const Tensor& output, const BatchTensors& batch) {
   const float* x = output.data<float>();
   for (size_t i = 0; i < labels.size(); ++i, x += output.columns()) {
     if (labels[i] < 0) continue;
-    classes_.push_back(likeliest(x, output.columns()));
+    classes_.push_back(inference::likeliest(x, output.columns()));
     class_labels_.push_back(labels[i]);
   }
 }

@@ -109,9 +109,8 @@ Loss negative_log_likelihood(const Tensor& output, const Targets& targets,
 std::vector<double> count_labels(Task task, const Targets& targets, bool balanced,
                                  int64_t num_classes) {
   if (has_values(task))
-    return {static_cast<double>(
-        std::count_if(targets.values.begin(), targets.values.end(),
-                      [](float v) { return !std::isnan(v); }))};
+    return {static_cast<double>(std::count_if(targets.values.begin(), targets.values.end(),
+                                              [](float v) { return !std::isnan(v); }))};
   std::vector<double> counts(balanced ? static_cast<size_t>(num_classes) : 1, 0.0);
   for (const int64_t label : targets.classes)
     if (label >= 0) ++counts.at(balanced ? static_cast<size_t>(label) : 0);

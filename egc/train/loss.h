@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "egc/core/task.h"
-#include "egc/train/batch_tensors.h"
+#include "egc/inference/batch_tensors.h"
 
 namespace egc::train {
+
+using inference::Targets;
 
 struct Loss {
   double value = 0;

@@ -13,24 +13,31 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The one list of fields: reading and writing both go over it.
+// The one list of fields.
 template <class Visitor, class Config>
 void visit(Visitor&& v, Config& c) {
-  v("lr", c.lr);
-  v("wd", c.wd);
-  v("batch", c.batch);
-  v("epochs", c.epochs);
-  v("early_stop", c.early_stop);
-  v("lr_factor", c.lr_factor);
-  v("lr_patience", c.lr_patience);
-  v("min_lr", c.min_lr);
-  v("watch", c.watch);
-  v("clip", c.clip);
-  v("split", c.split);
-  v("drop_edges", c.drop_edges);
-  v("drop_nodes", c.drop_nodes);
-  v("aggregator_sparsity", c.aggregator_sparsity);
-  v("standardize", c.standardize);
+  using F = ConfigField;
+  v(F{"lr", "Learning rate"}, c.lr);
+  v(F{"wd", "Weight decay: L2, added to the gradient"}, c.wd);
+  v(F{"batch", "Graphs in a batch"}, c.batch);
+  v(F{"epochs", "Epochs at most"}, c.epochs);
+  v(F{"early_stop", "Epochs without improvement of the validation before training stops; 0: never",
+      "--patience"},
+    c.early_stop);
+  v(F{"lr_factor", "Factor of the learning rate on a plateau"}, c.lr_factor);
+  v(F{"lr_patience", "Epochs without improvement that make a plateau"}, c.lr_patience);
+  v(F{"min_lr", "Least learning rate"}, c.min_lr);
+  v(F{"watch", "Metric to monitor: loss, or the dataset's metric"}, c.watch);
+  v(F{"clip", "Max gradient norm (clipping); 0 disables it"}, c.clip);
+  v(F{"split", "Split of the dataset (default: its first)"}, c.split);
+  v(F{"drop_edges", "DropEdge probability"}, c.drop_edges);
+  v(F{"drop_nodes", "DropNode probability"}, c.drop_nodes);
+  v(F{"aggregator_sparsity", "Strength of a penalty that lets EGC do without some aggregators"},
+    c.aggregator_sparsity);
+  v(F{"standardize",
+      "Standardize float features by mean and deviation of the training set: train or none "
+      "(default: train for number columns of tables, none for others)"},
+    c.standardize);
 }
 
 }  // namespace
@@ -49,9 +56,27 @@ TrainConfig parse_train_config(const std::string& json_text, const std::string& 
   return config;
 }
 
+std::vector<FieldFacts> config_fields() {
+  std::vector<FieldFacts> out;
+  const TrainConfig config;
+  visit(
+      [&]<class Value>(const ConfigField& field, const Value& /*value*/) {
+        out.push_back(facts_of(field, kind_of<Value>()));
+      },
+      config);
+  return out;
+}
+
+void override_fields(TrainConfig& config, const std::string& json_text) {
+  const Json json = Json::parse(json_text);
+  JsonReader reader(json, "");
+  visit(reader, config);
+  reader.refuse_unknown();
+}
+
 std::string to_json(const TrainConfig& config) {
   Json json = Json::object();
-  visit([&](const char* key, const auto& value) { json[key] = value; }, config);
+  visit([&](const ConfigField& field, const auto& value) { json[field.key] = value; }, config);
   return json.dump();
 }
 
@@ -77,6 +102,16 @@ void check_config(const TrainConfig& c) {
   for (const auto& [name, p] :
        {std::pair{"drop_edges", c.drop_edges}, {"drop_nodes", c.drop_nodes}})
     check(p >= 0 && p < 1, "{} must be in [0, 1), got {}", name, p);
+}
+
+TrainConfig training_of(const models::Notes& notes) {
+  const auto it = notes.find("train");
+  if (it == notes.end()) return {};
+  try {
+    return parse_train_config(it->second, "the model's metadata: train");
+  } catch (const Error& e) {
+    fail(ErrorKind::kModel, "{}", e.what());
+  }
 }
 
 RunConfig read_run_config(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "egc/models/model_config.h"
+#include "egc/models/model_file.h"
 
 namespace egc::train {
 
@@ -33,8 +34,14 @@ struct TrainConfig {
 
 TrainConfig parse_train_config(const std::string& json_text, const std::string& where);
 std::string to_json(const TrainConfig& config);
+// As for models::ModelConfig.
+std::vector<FieldFacts> config_fields();
+void override_fields(TrainConfig& config, const std::string& json_text);
 // Throws kUsage unless the numbers make sense.
 void check_config(const TrainConfig& config);
+
+// From a model's notes; the defaults where they do not tell.
+TrainConfig training_of(const models::Notes& notes);
 
 struct RunConfig {
   std::string dataset;  // may be empty

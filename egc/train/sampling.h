@@ -3,10 +3,12 @@
 #pragma once
 
 #include "egc/core/rng.h"
-#include "egc/train/batch_tensors.h"
+#include "egc/inference/batch_tensors.h"
 #include "egc/train/run_config.h"
 
 namespace egc::train {
+
+using inference::BatchTensors;
 
 // The batch itself where the configuration drops nothing. Nodes of several types cannot be dropped.
 BatchTensors sample(BatchTensors batch, const TrainConfig& config, Task task, Rng rng);

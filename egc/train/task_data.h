@@ -11,21 +11,15 @@
 #include "egc/data/dataset.h"
 #include "egc/data/dataset_part.h"
 #include "egc/data/target_vocabulary.h"
-#include "egc/train/batch_tensors.h"
+#include "egc/inference/batch_stream.h"
 
 namespace egc::train {
 
 enum class Part { kTrain, kValid, kTest };
 const NamedTable<Part>& parts();
 
-// Batches in a given order. The order of an epoch depends on seed and epoch only.
-class BatchStream {
- public:
-  virtual ~BatchStream() = default;
-  virtual int64_t num_batches() const = 0;
-  virtual void begin(int64_t epoch, int64_t first_batch) = 0;
-  virtual std::optional<BatchTensors> next() = 0;
-};
+using inference::BatchStream;
+using inference::BatchTensors;
 
 class TaskData {
  public:
@@ -60,9 +54,5 @@ class TaskData {
   struct Content;
   std::unique_ptr<Content> content_;
 };
-
-// All graphs of a dataset, or the whole of one, in order; targets are of no use.
-std::unique_ptr<BatchStream> all_batches(const data::Dataset& dataset,
-                                         const data::TargetVocabulary& vocabulary, int64_t batch);
 
 }  // namespace egc::train

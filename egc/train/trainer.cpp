@@ -7,8 +7,9 @@
 
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
+
+#include "egc/inference/dataset_fit.h"
 #include "egc/train/aggregator_penalty.h"
-#include "egc/train/default_config.h"
 #include "egc/train/sampling.h"
 
 namespace egc::train {
@@ -66,7 +67,7 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Gro
   if (group != nullptr) check_group_training(config, data.dataset(), group->size());
   if (config_.model.model == "pna" && !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
-  check_fits(config_.model, data.dataset());
+  inference::check_fits(config_.model, data.dataset());
   network_ = models::make_network(config_.model);
   Rng rng(config.seed);
   network_->reset_parameters(rng);
@@ -163,8 +164,8 @@ bool Trainer::train_batches(const OnStep& on_step) {
     std::optional<BatchTensors> batch;
     std::vector<double> message = {loss, stop ? 1.0 : 0.0};
     if (auto whole = batches_->next()) {
-      batch = sample(*std::move(whole), config_.train, data_.dataset().info.task,
-                     rng_of(step_seed));
+      batch =
+          sample(*std::move(whole), config_.train, data_.dataset().info.task, rng_of(step_seed));
       const std::vector<double> counts = batch_counts(data_, batch->targets);
       message.insert(message.end(), counts.begin(), counts.end());
     }

@@ -150,6 +150,31 @@ TEST_F(HugeBuffer, CountsThatAreNoSizeAreRefused) {
   EXPECT_THROW(make_huge_array<double>((int64_t{1} << 61) + 1), Error);
 }
 
+TEST_F(HugeBuffer, BuffersOfAnySizeAreAlignedAndWhole) {
+  std::vector<std::shared_ptr<void>> buffers;
+  const std::vector<size_t> sizes = {0,         1,        65535, 65536, 100000, kPage / 2 - 1,
+                                     kPage / 2, kPage + 1};
+  for (const size_t bytes : sizes) {
+    buffers.push_back(make_buffer(bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers.back().get()) % 64, 0U) << bytes;
+    std::memset(buffers.back().get(), static_cast<int>(buffers.size()), bytes);
+  }
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const auto* bytes = static_cast<const unsigned char*>(buffers[k].get());
+    EXPECT_TRUE(std::all_of(bytes, bytes + sizes[k], [=](auto b) { return b == k + 1; }))
+        << sizes[k];
+  }
+}
+
+// A training step asks for the same sizes again: no pages may be touched anew.
+TEST_F(HugeBuffer, BuffersOfAStepComeBack) {
+  for (const size_t bytes : {size_t{65536}, size_t{700000}, size_t{3000000}}) {
+    const void* first = make_buffer(bytes).get();
+    EXPECT_EQ(make_buffer(bytes).get(), first) << bytes;
+    EXPECT_EQ(make_buffer(bytes - bytes / 8).get(), first) << bytes;
+  }
+}
+
 TEST_F(HugeBuffer, ServesManyThreads) {
   const testing::ThreadCount scope(8);
   std::atomic<int> spoiled{0};

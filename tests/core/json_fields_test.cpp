@@ -223,9 +223,9 @@ TEST(JsonReader, WhatIsNotThereKeepsItsValue) {
   std::optional<double> maybe = 0.5;
   std::optional<std::string> nothing;
   EXPECT_FALSE(reader.read("a", number));
-  reader("a", number);
-  reader("b", maybe);
-  reader("c", nothing);
+  reader(ConfigField{"a"}, number);
+  reader(ConfigField{"b"}, maybe);
+  reader(ConfigField{"c"}, nothing);
   EXPECT_EQ(number, 7);
   EXPECT_EQ(maybe, 0.5);
   EXPECT_EQ(nothing, std::nullopt);
@@ -237,9 +237,10 @@ TEST(JsonReader, OptionalFieldsTakeWhatIsThere) {
   JsonReader reader(json, kWhere);
   std::optional<int64_t> a;
   std::optional<int64_t> b;
-  reader("a", a);
+  reader(ConfigField{"a"}, a);
   EXPECT_EQ(a, 3);
-  expect_error(ErrorKind::kUsage, {"\"b\"", "whole number", "null"}, [&] { reader("b", b); });
+  expect_error(ErrorKind::kUsage, {"\"b\"", "whole number", "null"},
+               [&] { reader(ConfigField{"b"}, b); });
 }
 
 TEST(JsonReader, UnknownKeysAreListedWithTheKnown) {

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "egc/data/read_dataset.h"
+#include "egc/inference/model.h"
 #include "egc/models/model_file.h"
 #include "egc/train/evaluate.h"
-#include "egc/train/predictor.h"
+#include "egc/train/run_config.h"
 #include "tests/tensor/arrays.h"
 
 namespace egc {
@@ -67,9 +68,10 @@ void expect_scores(const std::string& folder, double tolerance,
     GTEST_SKIP() << "$EGC_DATA has no " << folder << " with raw/";
   const data::Dataset dataset = data::read_dataset(fs::path(root) / folder, {.cache = false});
   for (const char* name : names) {
-    train::Predictor model{shipped(name)};
+    inference::Model model = inference::Model::load(shipped(name));
     const Json measured = Json::parse(model.notes().at("metrics"));
-    const train::TaskData data(model.prepare(dataset), model.training().split, model.vocabulary());
+    const train::TaskData data(model.prepare(dataset), train::training_of(model.notes()).split,
+                               model.vocabulary());
     for (const auto& [part, key] :
          {std::pair{train::Part::kValid, "valid"}, {train::Part::kTest, "test"}})
       EXPECT_NEAR(train::predict_part(model.network(), data, part, 256).score(),

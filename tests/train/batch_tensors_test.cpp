@@ -1,5 +1,5 @@
 // Batches as tensors, and networks that fit a dataset, for every generator.
-#include "egc/train/batch_tensors.h"
+#include "egc/inference/batch_tensors.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "egc/core/error.h"
 #include "egc/data/generators.h"
 #include "egc/data/loader.h"
-#include "egc/train/default_config.h"
+#include "egc/inference/dataset_fit.h"
 #include "egc/train/loss.h"
 #include "tests/tensor/tensors.h"
 
@@ -29,7 +29,7 @@ Loss loss_of(const data::DatasetInfo& info, const Tensor& output, const Targets&
 
 // The loss of a step, whose gradients are all numbers.
 double take_step(models::Network& network, const data::DatasetInfo& info,
-                 const BatchTensors& batch) {
+                 const inference::BatchTensors& batch) {
   Tape tape = Tape::training(1);
   const Tensor output = network.forward(tape, batch.input);
   const Loss found = loss_of(info, output, batch.targets);
@@ -43,14 +43,14 @@ class Generated : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Generated, GoesThroughANetworkThatFits) {
   const data::Dataset d = data::generate(GetParam(), {.seed = 3, .size = 0.005});
-  const auto config = default_config(d, "egc-s", 16);
+  const auto config = inference::config_for_dataset(d, "egc-s", 16);
   check_config(config);
-  check_fits(config, d);
+  inference::check_fits(config, d);
   const auto network = network_of(config);
   const data::GraphStore store(d);
   std::vector<int64_t> ids = {0};
   if (d.num_graphs() > 1) ids.push_back(1);  // batch norm in the head needs two
-  const BatchTensors batch = to_tensors(store.batch(ids));
+  const inference::BatchTensors batch = inference::to_tensors(store.batch(ids));
   const double value = take_step(*network, d.info, batch);
   EXPECT_TRUE(std::isfinite(value) && value > 0) << value;
   int64_t with_gradient = 0;
@@ -66,10 +66,10 @@ TEST(BatchTensors, OutliveTheBatch) {
   const data::Dataset d = data::generate("graph-props", {.seed = 1, .size = 0.01});
   const data::GraphStore store(d);
   const std::vector<int64_t> ids = {3, 1};
-  BatchTensors tensors;
+  inference::BatchTensors tensors;
   {
     data::GraphBatch batch = store.batch(ids);
-    tensors = to_tensors(std::move(batch));
+    tensors = inference::to_tensors(std::move(batch));
   }
   const data::GraphBatch again = store.batch(ids);
   const Tensor& x = tensors.input.x;
@@ -90,8 +90,8 @@ TEST_P(Generated, BatchesWithoutGraphsAreOfTheSameTypes) {
   const data::Dataset d = data::generate(GetParam(), {.seed = 3, .size = 0.005});
   const data::GraphStore store(d);
   const std::vector<int64_t> one = {0};
-  const BatchTensors some = to_tensors(store.batch(one));
-  const BatchTensors none = to_tensors(store.batch({}));
+  const inference::BatchTensors some = inference::to_tensors(store.batch(one));
+  const inference::BatchTensors none = inference::to_tensors(store.batch({}));
   EXPECT_EQ(none.input.categories.defined(), some.input.categories.defined());
   EXPECT_EQ(none.input.categories.columns, some.input.categories.columns);
   EXPECT_EQ(none.input.categories.rows(), 0);
@@ -102,7 +102,7 @@ TEST_P(Generated, BatchesWithoutGraphsAreOfTheSameTypes) {
   EXPECT_TRUE(none.targets.values.empty() && none.targets.classes.empty());
   EXPECT_EQ(none.targets.columns, some.targets.columns);
   for (const char* model : {"egc-m", "gcn", "gat", "pna", "mpnn-max", "sage", "gin"}) {
-    const auto network = network_of(default_config(d, model, 16));
+    const auto network = network_of(inference::config_for_dataset(d, model, 16));
     for (const bool training : {true, false}) {
       Tape tape = training ? Tape::training(1) : Tape::inference();
       const Tensor y = network->forward(tape, none.input);
@@ -125,15 +125,15 @@ TEST(BatchTensors, OneRowTrains) {
   const data::Dataset d = data::generate("molecules", {.seed = 3, .size = 0.005});
   const data::GraphStore store(d);
   const std::vector<int64_t> one = {0};
-  const auto network = network_of(default_config(d, "egc-m", 16));
-  EXPECT_TRUE(std::isfinite(take_step(*network, d.info, to_tensors(store.batch(one)))));
+  const auto network = network_of(inference::config_for_dataset(d, "egc-m", 16));
+  EXPECT_TRUE(std::isfinite(take_step(*network, d.info, inference::to_tensors(store.batch(one)))));
 }
 
 TEST(DefaultConfig, OfATypedGraph) {
   const data::Dataset d = data::generate("academic", {.seed = 1, .size = 0.1});
-  const auto config = default_config(d, "regc", 16);
+  const auto config = inference::config_for_dataset(d, "regc", 16);
   check_config(config);
-  check_fits(config, d);
+  inference::check_fits(config, d);
   EXPECT_EQ(config.target_type, "paper");
   EXPECT_EQ(config.schema.relations.size(), 5U);  // three, two of them with an inverse
   EXPECT_EQ(config.embedded_nodes, (std::vector<int64_t>{100, 50, 0}));
@@ -141,12 +141,12 @@ TEST(DefaultConfig, OfATypedGraph) {
 
 TEST(DefaultConfig, WhatDoesNotFitIsRefused) {
   const data::Dataset d = data::generate("molecules", {.seed = 1, .size = 0.01});
-  const auto good = default_config(d, "gcn", 16);
+  const auto good = inference::config_for_dataset(d, "gcn", 16);
   const auto refused = [&](auto&& change, const char* part) {
     auto config = good;
     change(config);
     try {
-      check_fits(config, d);
+      inference::check_fits(config, d);
       ADD_FAILURE() << part;
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
@@ -159,7 +159,7 @@ TEST(DefaultConfig, WhatDoesNotFitIsRefused) {
   refused([](auto& c) { c.outputs = 2; }, "the network gives 2");
   auto larger = good;
   larger.categories = {100};  // more than the data need
-  EXPECT_NO_THROW(check_fits(larger, d));
+  EXPECT_NO_THROW(inference::check_fits(larger, d));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include "egc/core/error.h"
 #include "egc/data/generators.h"
+#include "egc/inference/dataset_fit.h"
 #include "egc/train/checkpoint.h"
-#include "egc/train/default_config.h"
 #include "tests/core/expect_error.h"
 #include "tests/tensor/tensors.h"
 
@@ -38,7 +38,7 @@ TEST(Run, ALossThatIsNoNumberKeepsTheLastGoodCheckpoint) {
   const auto dataset = data::generate("molecules", {.seed = 1, .size = 0.02});
   const train::TaskData data(dataset, "");
   train::RunConfig config;
-  config.model = train::default_config(dataset, "gcn", 16);
+  config.model = inference::config_for_dataset(dataset, "gcn", 16);
   config.train.epochs = 4;
   {
     const auto dir = train::RunDirectory::create(path);

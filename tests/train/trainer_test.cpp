@@ -8,9 +8,9 @@
 
 #include "egc/core/error.h"
 #include "egc/data/generators.h"
+#include "egc/inference/dataset_fit.h"
 #include "egc/nn/egc_conv.h"
 #include "egc/train/aggregator_penalty.h"
-#include "egc/train/default_config.h"
 #include "egc/train/evaluate.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/thread_count.h"
@@ -31,7 +31,7 @@ data::Dataset molecules() { return data::generate("molecules", {.seed = 1, .size
 
 RunConfig config_for(const data::Dataset& d, const std::string& model = "egc-m") {
   RunConfig c;
-  c.model = train::default_config(d, model, 16);
+  c.model = inference::config_for_dataset(d, model, 16);
   c.model.layers = 2;
   c.model.dropout = 0.2;
   c.model.dropout_at.activation = !is_graph_task(d.info.task) || d.hetero.empty();

@@ -8,7 +8,7 @@
 #include "egc/data/graph_store.h"
 #include "egc/models/network.h"
 
-namespace egc::train {
+namespace egc::inference {
 
 // What the loss compares with, row after row; one of the two is there.
 struct Targets {
@@ -27,4 +27,4 @@ struct BatchTensors {
 // The tensors keep the batch alive.
 BatchTensors to_tensors(data::GraphBatch batch);
 
-}  // namespace egc::train
+}  // namespace egc::inference

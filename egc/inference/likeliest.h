@@ -7,7 +7,7 @@
 
 #include "egc/tensor/tensor.h"
 
-namespace egc::train {
+namespace egc::inference {
 
 // The first of the greatest; the first that is no number, where there is one.
 inline int64_t likeliest(const float* scores, int64_t classes) {
@@ -23,4 +23,4 @@ inline void append_likeliest(std::vector<int64_t>& to, const Tensor& scores, int
   for (int64_t k = 0; k < scores.size(); k += classes) to.push_back(likeliest(x + k, classes));
 }
 
-}  // namespace egc::train
+}  // namespace egc::inference

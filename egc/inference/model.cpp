@@ -1,4 +1,4 @@
-#include "egc/train/predictor.h"
+#include "egc/inference/model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,12 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/data/standardize.h"
+#include "egc/inference/batch_stream.h"
+#include "egc/inference/dataset_fit.h"
+#include "egc/inference/likeliest.h"
 #include "egc/models/ensemble.h"
-#include "egc/train/default_config.h"
-#include "egc/train/likeliest.h"
-#include "egc/train/task_data.h"
 
-namespace egc::train {
+namespace egc::inference {
 namespace {
 
 void softmax(float* x, int64_t n) {
@@ -89,62 +89,58 @@ std::filesystem::path model_path(const std::filesystem::path& path) {
   return std::filesystem::is_directory(path) ? path / "best.safetensors" : path;
 }
 
-Predictor::Predictor(const std::filesystem::path& path) {
+Model Model::load(const std::filesystem::path& path) {
+  Model model;
   const auto file = model_path(path);
   models::LoadedNetwork loaded = models::load_network(file);
-  network_ = std::move(loaded.network);
-  notes_ = std::move(loaded.notes);
-  const auto it = notes_.find("dataset");
-  if (it == notes_.end())
+  model.network_ = std::move(loaded.network);
+  model.notes_ = std::move(loaded.notes);
+  const auto it = model.notes_.find("dataset");
+  if (it == model.notes_.end())
     fail(ErrorKind::kModel, "{}: the model does not tell what it was trained on", file.string());
   const std::string where = file.string() + ": dataset";
   try {
-    info_ = data::parse_info(it->second, where).info;
-    if (const auto words = notes_.find("vocabulary"); words != notes_.end())
-      vocabulary_ =
+    model.info_ = data::parse_info(it->second, where).info;
+    if (const auto words = model.notes_.find("vocabulary"); words != model.notes_.end())
+      model.vocabulary_ =
           data::TargetVocabulary(parse_json<nlohmann::json>(words->second, where, ErrorKind::kModel)
                                      .get<std::vector<std::string>>(),
-                                 config().sequence_length);
+                                 model.config().sequence_length);
   } catch (const std::exception& e) {
     fail(ErrorKind::kModel, "{}", e.what());
   }
-  const bool words = config().task == Task::kGraphSequence;
+  const bool words = model.config().task == Task::kGraphSequence;
   const bool values =
-      config().task == Task::kGraphRegression || config().task == Task::kGraphBinary;
-  const int64_t outputs = words    ? vocabulary_.size()
-                          : values ? info_.num_targets
-                                   : info_.num_classes;
-  if (info_.task != config().task || (words ? !notes_.contains("vocabulary") : false) ||
-      (words ? outputs > config().outputs : outputs != config().outputs))
+      model.config().task == Task::kGraphRegression || model.config().task == Task::kGraphBinary;
+  const int64_t outputs = words    ? model.vocabulary_.size()
+                          : values ? model.info_.num_targets
+                                   : model.info_.num_classes;
+  if (model.info_.task != model.config().task ||
+      (words ? !model.notes_.contains("vocabulary") : false) ||
+      (words ? outputs > model.config().outputs : outputs != model.config().outputs))
     fail(ErrorKind::kModel,
          "{}: the task {} with {} outputs does not fit the network, {} with {} outputs", where,
-         tasks().name_of(info_.task), outputs, tasks().name_of(config().task), config().outputs);
+         tasks().name_of(model.info_.task), outputs, tasks().name_of(model.config().task),
+         model.config().outputs);
+  return model;
 }
 
-Predictor::Predictor(const std::vector<std::filesystem::path>& paths) : Predictor(paths.at(0)) {
-  if (paths.size() == 1) return;
-  std::vector<std::shared_ptr<models::Network>> networks = {network_};
+Model Model::load_ensemble(const std::vector<std::filesystem::path>& paths) {
+  Model model = load(paths.at(0));
+  if (paths.size() == 1) return model;
+  std::vector<std::shared_ptr<models::Network>> networks = {model.network_};
   for (size_t k = 1; k < paths.size(); ++k) {
-    Predictor other(paths[k]);
-    if (other.info_ != info_ || other.vocabulary_.words() != vocabulary_.words())
+    const Model other = load(paths[k]);
+    if (other.info_ != model.info_ || other.vocabulary_.words() != model.vocabulary_.words())
       fail(ErrorKind::kModel, "{} and {} were trained on different data, so they make no ensemble",
            paths[0].string(), paths[k].string());
     networks.push_back(other.network_);
   }
-  network_ = std::make_shared<models::Ensemble>(std::move(networks));
+  model.network_ = std::make_shared<models::Ensemble>(std::move(networks));
+  return model;
 }
 
-TrainConfig Predictor::training() const {
-  const auto it = notes_.find("train");
-  if (it == notes_.end()) return {};
-  try {
-    return parse_train_config(it->second, "the model's metadata: train");
-  } catch (const Error& e) {
-    fail(ErrorKind::kModel, "{}", e.what());
-  }
-}
-
-void Predictor::check_input(const data::Dataset& dataset) const {
+void Model::check_input(const data::Dataset& dataset) const {
   try {
     check_fits(config(), dataset);
     check_same_columns(info_.columns, dataset.info);
@@ -153,12 +149,12 @@ void Predictor::check_input(const data::Dataset& dataset) const {
   }
 }
 
-data::Dataset Predictor::prepare(const data::Dataset& dataset) const {
+data::Dataset Model::prepare(const data::Dataset& dataset) const {
   check_input(dataset);
   return data::standardized(dataset, info_.scaling);
 }
 
-PredictionTable Predictor::predict(const data::Dataset& dataset, int64_t batch) {
+PredictionTable Model::predict(const data::Dataset& dataset, int64_t batch) {
   const auto stream = all_batches(prepare(dataset), vocabulary_, batch);
   PredictionTable out;
   stream->begin(0, 0);
@@ -169,4 +165,4 @@ PredictionTable Predictor::predict(const data::Dataset& dataset, int64_t batch) 
   return out;
 }
 
-}  // namespace egc::train
+}  // namespace egc::inference

@@ -1,6 +1,6 @@
-#include "egc/train/batch_tensors.h"
+#include "egc/inference/batch_tensors.h"
 
-namespace egc::train {
+namespace egc::inference {
 
 BatchTensors to_tensors(data::GraphBatch batch) {
   const auto owner = std::make_shared<data::GraphBatch>(std::move(batch));
@@ -17,4 +17,4 @@ BatchTensors to_tensors(data::GraphBatch batch) {
   return out;
 }
 
-}  // namespace egc::train
+}  // namespace egc::inference

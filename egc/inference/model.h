@@ -9,9 +9,8 @@
 #include "egc/data/dataset.h"
 #include "egc/data/target_vocabulary.h"
 #include "egc/models/model_file.h"
-#include "egc/train/run_config.h"
 
-namespace egc::train {
+namespace egc::inference {
 
 // One row for each graph, or each node of the graphs one after the other.
 struct PredictionTable {
@@ -22,12 +21,12 @@ struct PredictionTable {
   std::vector<std::vector<std::string>> words;  // sequences
 };
 
-class Predictor {
+class Model {
  public:
   // A model file of a training run, or a run's directory; whatever is wrong with it is kModel.
-  explicit Predictor(const std::filesystem::path& path);
+  static Model load(const std::filesystem::path& path);
   // The mean of several that were trained on the same data.
-  explicit Predictor(const std::vector<std::filesystem::path>& paths);
+  static Model load_ensemble(const std::vector<std::filesystem::path>& paths);
 
   const models::ModelConfig& config() const { return network_->config(); }
   const models::Notes& notes() const { return notes_; }
@@ -35,17 +34,17 @@ class Predictor {
   const data::DatasetInfo& trained_on() const { return info_; }
   const data::TargetVocabulary& vocabulary() const { return vocabulary_; }
   models::Network& network() { return *network_; }
-  // How it was trained; the defaults where the model does not tell.
-  TrainConfig training() const;
 
   // Throws kData with what was expected and found unless the dataset fits.
   void check_input(const data::Dataset& dataset) const;
   // The dataset as the network reads it: checked, with its features standardised as in training.
   data::Dataset prepare(const data::Dataset& dataset) const;
   // Of all graphs, `batch` at a time; of one graph whole.
-  PredictionTable predict(const data::Dataset& dataset, int64_t batch);
+  PredictionTable predict(const data::Dataset& dataset, int64_t batch = 256);
 
  private:
+  Model() = default;
+
   std::shared_ptr<models::Network> network_;
   models::Notes notes_;
   data::DatasetInfo info_;
@@ -55,4 +54,4 @@ class Predictor {
 // best.safetensors of a run's directory; the path itself otherwise.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
-}  // namespace egc::train
+}  // namespace egc::inference

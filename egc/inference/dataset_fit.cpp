@@ -1,0 +1,104 @@
+#include "egc/inference/dataset_fit.h"
+
+#include <algorithm>
+
+#include "egc/core/error.h"
+#include "egc/data/training_edges.h"
+
+namespace egc::inference {
+namespace {
+
+using models::Encoder;
+
+int64_t num_outputs(const data::Dataset& d) {
+  switch (d.info.task) {
+    case Task::kGraphRegression:
+    case Task::kGraphBinary:
+      return d.info.num_targets;
+    case Task::kGraphSequence:
+      return 5002;  // 5,000 words, unknown, end
+    default:
+      return d.info.num_classes;
+  }
+}
+
+}  // namespace
+
+models::ModelConfig config_for_dataset(const data::Dataset& d, const std::string& model,
+                                       int64_t hidden) {
+  models::ModelConfig c;
+  c.task = d.info.task;
+  c.model = model;
+  c.hidden = hidden;
+  c.outputs = num_outputs(d);
+  if (d.info.task == Task::kNodeClassificationHetero) {
+    c.layers = 2;
+    c.schema = training_schema(d);
+    c.target_type = d.hetero.schema.node_types[d.hetero.target_type];
+    for (size_t t = 0; t < d.hetero.num_nodes.size(); ++t) {
+      c.embedded_nodes.push_back(d.hetero.num_embeddings(t));
+      c.features = std::max(c.features, d.hetero.features[t].columns());
+    }
+    // Features may be thousands of columns wide, which learned embeddings had better not be.
+    c.encoder = c.features > 0 ? Encoder::kLinear : Encoder::kNone;
+    if (c.features == 0) c.features = hidden;
+    return c;
+  }
+  if (d.info.node_features == data::FeatureKind::kCategorical) {
+    c.categories = d.info.categories;
+    c.encoder = !d.node_is_attributed.empty() ? Encoder::kAst
+                : d.info.recipe == "ogb"      ? Encoder::kAtom
+                                              : Encoder::kEmbedding;
+  } else {
+    c.features = std::max<int64_t>(1, d.node_features.columns());  // none: a constant
+    c.encoder = Encoder::kLinear;
+  }
+  if (d.splits_nodes()) c.layers = 3;
+  return c;
+}
+
+void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
+  const std::string& name = d.info.name;
+  check(c.task == d.info.task, "{} has the task {}, the network {}", name,
+        tasks().name_of(d.info.task), tasks().name_of(c.task));
+  if (d.info.task == Task::kNodeClassificationHetero) {
+    const auto same = config_for_dataset(d, c.model, c.hidden);
+    check(c.schema == same.schema, "{} has other node types or relations than the network", name);
+    check(c.target_type == same.target_type, "{} has labels of {}, the network classifies {}", name,
+          same.target_type, c.target_type);
+    check(c.embedded_nodes == same.embedded_nodes,
+          "{} needs embeddings of {} nodes of its types, the network has {}", name,
+          fmt::join(same.embedded_nodes, ", "), fmt::join(c.embedded_nodes, ", "));
+    check(d.info.node_features == data::FeatureKind::kNone || c.features == same.features,
+          "{} has {} float features, the network takes {}", name, same.features, c.features);
+    for (size_t t = 0; t < d.hetero.features.size(); ++t)
+      check(d.hetero.features[t].columns() == 0 || d.hetero.features[t].columns() == same.features,
+            "{} has {} features of {} and {} of another type, a network takes as many of all", name,
+            d.hetero.features[t].columns(), d.hetero.schema.node_types[t], same.features);
+    check(c.outputs == same.outputs, "{} has {} classes, the network gives {}", name, same.outputs,
+          c.outputs);
+    return;
+  }
+  const int64_t floats = d.node_features.empty() ? 1 : d.node_features.floats.columns;
+  check(c.features == floats, "{} has {} float features, the network takes {}", name, floats,
+        c.features);
+  check(static_cast<int64_t>(c.categories.size()) == d.node_features.categories.columns,
+        "{} has {} categorical features, the network takes {}", name,
+        d.node_features.categories.columns, c.categories.size());
+  for (size_t j = 0; j < c.categories.size(); ++j) {
+    // Not the declared number of categories: published networks have 4 kinds of chirality, newer
+    // OGB 5, and the data none of the fifth.
+    int32_t largest = 0;
+    for (int64_t i = 0; i < d.num_nodes(); ++i)
+      largest = std::max(largest, d.node_features.categories.at(i, static_cast<int64_t>(j)));
+    check(largest < c.categories[j] || (c.encoder == Encoder::kAst && j + 1 == c.categories.size()),
+          "{} has the value {} in categorical feature {}, the network knows values below {}", name,
+          largest, j, c.categories[j]);
+  }
+  const bool words = d.info.task == Task::kGraphSequence;
+  const int64_t outputs = num_outputs(d);
+  check(words || c.outputs == outputs, "{} has {} classes or targets, the network gives {}", name,
+        outputs, c.outputs);
+}
+
+}  // namespace egc::inference

@@ -1,0 +1,19 @@
+// Which networks fit a dataset.
+#pragma once
+
+#include <string>
+
+#include "egc/data/dataset.h"
+#include "egc/models/model_config.h"
+
+namespace egc::inference {
+
+// Task, encoder and sizes of input and output as the dataset has them; the rest as the paper's
+// networks of that kind of task. `outputs` of a sequence task is the size of the vocabulary.
+models::ModelConfig config_for_dataset(const data::Dataset& dataset, const std::string& model,
+                                       int64_t hidden = 128);
+
+// Throws kUsage with what was expected and found unless the network fits the dataset.
+void check_fits(const models::ModelConfig& config, const data::Dataset& dataset);
+
+}  // namespace egc::inference
