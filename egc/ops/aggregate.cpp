@@ -24,7 +24,8 @@ Csr selection(int64_t sources, std::span<const int64_t> indices) {
   std::vector<int64_t> offsets(indices.size() + 1);
   std::iota(offsets.begin(), offsets.end(), int64_t{0});
   const auto targets = static_cast<int64_t>(indices.size());
-  return {targets, sources, std::move(offsets), std::vector<int32_t>(indices.begin(), indices.end())};
+  return {targets, sources, std::move(offsets),
+          std::vector<int32_t>(indices.begin(), indices.end())};
 }
 
 }  // namespace
@@ -84,8 +85,8 @@ Tensor spmm(Tape& tape, const Csr& graph, const Tensor& x) {
   };
   Tensor out = multiply(graph, x);
   if (tape.wants({&x}))
-    tape.record(out, {x}, [graph, x, multiply](const Tensor& grad_out) {
-      x.gradient()->add(multiply(graph.transposed(), grad_out));
+    tape.record(out, {x}, [graph, to_x = x.gradient(), multiply](const Tensor& grad_out) {
+      to_x->add(multiply(graph.transposed(), grad_out));
     });
   return out;
 }

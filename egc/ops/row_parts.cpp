@@ -13,8 +13,17 @@ Tensor like(const Tensor& t, int64_t columns) {
   return Tensor::empty(t.rows(), columns, t.dtype());
 }
 
-void add_to(const Tensor& input, const Tensor& gradient) {
-  if (input.gradient() != nullptr) input.gradient()->add(gradient);
+// Backward passes that need no values of an input keep this alone, and its memory is free.
+using GradientPtr = std::shared_ptr<Gradient>;
+
+void add_to(const GradientPtr& input, const Tensor& gradient) {
+  if (input != nullptr) input->add(gradient);
+}
+
+std::vector<GradientPtr> gradients_of(const std::vector<Tensor>& tensors) {
+  std::vector<GradientPtr> out;
+  for (const Tensor& t : tensors) out.push_back(t.gradient());
+  return out;
 }
 
 // f(i, zero): the row i, with the type's zero.
@@ -43,9 +52,13 @@ double dot(const Tensor& a, const Tensor& b) {
   std::vector<double> partial(blocks.size(), 0.0);
   with_type(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
+    const T* x = a.data<T>();
+    const T* y = b.data<T>();
     parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t k) {
+      double sum = 0;
       for (int64_t i = blocks[k].begin; i < blocks[k].end; ++i)
-        partial[k] += static_cast<double>(a.data<T>()[i]) * static_cast<double>(b.data<T>()[i]);
+        sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+      partial[k] = sum;
     });
   });
   double sum = 0;
@@ -63,13 +76,16 @@ Tensor add_scaled_rows(Tape& tape, const Tensor& a, const Tensor& x, const Tenso
   rows_of(x, x.rows(), [&](int64_t i, auto zero) {
     using T = decltype(zero);
     const T factor = s.data<T>()[i];
-    for (int64_t c = i * x.columns(); c < (i + 1) * x.columns(); ++c)
-      out.data<T>()[c] = a.data<T>()[c] + factor * x.data<T>()[c];
+    const int64_t first = i * x.columns();
+    const T* from = x.data<T>() + first;
+    const T* base = a.data<T>() + first;
+    T* to = out.data<T>() + first;
+    for (int64_t c = 0; c < x.columns(); ++c) to[c] = base[c] + factor * from[c];
   });
   if (tape.wants({&a, &x}))
-    tape.record(out, {a, x}, [a, x, s](const Tensor& grad) {
-      if (x.gradient() != nullptr) x.gradient()->add(scaled_rows(grad, s));
-      add_to(a, grad);
+    tape.record(out, {a, x}, [to_a = a.gradient(), to_x = x.gradient(), s](const Tensor& grad) {
+      if (to_x != nullptr) to_x->add(scaled_rows(grad, s));
+      add_to(to_a, grad);
     });
   return out;
 }
@@ -92,9 +108,9 @@ Tensor sum_scaled_parts(Tape& tape, const Tensor& x, const Tensor& s, int64_t to
       for (int64_t c = 0; c < columns; ++c) to[c] += factors[k] * from[k * columns + c];
   });
   if (tape.wants({&x}))
-    tape.record(out, {x}, [x, s, towers, parts, columns](const Tensor& grad) {
-      const Tensor grad_x = like(x, x.columns());
-      rows_of(x, x.rows() * towers, [&](int64_t i, auto zero) {
+    tape.record(out, {x}, [to_x = x.gradient(), s, towers, parts, columns](const Tensor& grad) {
+      const Tensor grad_x = like(grad, towers * parts * columns);
+      rows_of(grad, grad.rows() * towers, [&](int64_t i, auto zero) {
         using T = decltype(zero);
         const T* g = grad.data<T>() + i * columns;
         const T* factors = s.data<T>() + i / towers * parts;
@@ -102,7 +118,7 @@ Tensor sum_scaled_parts(Tape& tape, const Tensor& x, const Tensor& s, int64_t to
         for (int64_t k = 0; k < parts; ++k)
           for (int64_t c = 0; c < columns; ++c) to[k * columns + c] = factors[k] * g[c];
       });
-      x.gradient()->add(grad_x);
+      to_x->add(grad_x);
     });
   return out;
 }
@@ -128,25 +144,28 @@ Tensor shift_aggregates(Tape& tape, const Tensor& aggregates, const Tensor& p, c
   });
   if (tape.wants({&aggregates, &p}))
     tape.record(out, {aggregates, p},
-                [aggregates, p, s, y = out.detached(), columns](const Tensor& grad) {
-                  const Tensor to_aggregates = like(p, 4 * columns);
-                  const Tensor to_p = like(p, columns);
-                  rows_of(p, p.rows(), [&](int64_t i, auto zero) {
+                [into_aggregates = aggregates.gradient(), into_p = p.gradient(), s,
+                 y = out.detached(), columns](const Tensor& grad) {
+                  // In place where nobody else has the gradient: it is the widest matrix here.
+                  const Tensor to_aggregates =
+                      grad.is_sole_owner() ? grad : like(grad, 4 * columns);
+                  const Tensor to_p = like(grad, columns);
+                  rows_of(grad, grad.rows(), [&](int64_t i, auto zero) {
                     using T = decltype(zero);
                     const T* g = grad.data<T>() + i * 4 * columns;
                     const T* deviation = y.data<T>() + (i * 4 + 3) * columns;
                     const T factor = s.data<T>()[i];
                     T* to = to_aggregates.data<T>() + i * 4 * columns;
-                    std::copy_n(g, 3 * columns, to);
+                    T* p_row = to_p.data<T>() + i * columns;
+                    if (to != g) std::copy_n(g, 3 * columns, to);
                     for (int64_t c = 0; c < columns; ++c) {
-                      to_p.data<T>()[i * columns + c] =
-                          factor * (g[c] + g[columns + c] + g[2 * columns + c]);
+                      p_row[c] = factor * (g[c] + g[columns + c] + g[2 * columns + c]);
                       to[3 * columns + c] =
                           deviation[c] == 0 ? T{0} : g[3 * columns + c] / (2 * deviation[c]);
                     }
                   });
-                  add_to(aggregates, to_aggregates);
-                  add_to(p, to_p);
+                  add_to(into_aggregates, to_aggregates);
+                  add_to(into_p, to_p);
                 });
   return out;
 }
@@ -160,11 +179,11 @@ Tensor scaled_add(Tape& tape, const Tensor& a, const Tensor& x, const Tensor& ep
   Tape below = Tape::inference();
   Tensor out = add_scaled_rows(below, a.detached(), x.detached(), factors);
   if (tape.wants({&a, &x, &eps}))
-    tape.record(out, {a, x, eps}, [a, x, eps, factors](const Tensor& grad) {
+    tape.record(out, {a, x, eps}, [to_a = a.gradient(), x, eps, factors](const Tensor& grad) {
       if (eps.gradient() != nullptr)
         eps.gradient()->add(Tensor::full(1, 1, grad.dtype(), dot(grad, x)));
       if (x.gradient() != nullptr) x.gradient()->add(scaled_rows(grad, factors));
-      add_to(a, grad);
+      add_to(to_a, grad);
     });
   return out;
 }
@@ -180,8 +199,8 @@ Tensor add(Tape& tape, const std::vector<Tensor>& terms) {
   }
   Tensor out = sum.take();
   if (tape.wants(terms))
-    tape.record(out, terms, [terms](const Tensor& grad) {
-      for (const Tensor& t : terms) add_to(t, grad);
+    tape.record(out, terms, [to = gradients_of(terms)](const Tensor& grad) {
+      for (const GradientPtr& t : to) add_to(t, grad);
     });
   return out;
 }
@@ -202,20 +221,22 @@ Tensor log_softmax(Tape& tape, const Tensor& x, int64_t columns) {
     for (int64_t c = 0; c < columns; ++c) to[c] = from[c] - shift;
   });
   if (tape.wants({&x}))
-    tape.record(out, {x}, [x, y = out.detached(), columns](const Tensor& grad) {
-      const Tensor grad_x = like(x, x.columns());
-      rows_of(x, x.rows(), [&](int64_t i, auto zero) {
-        using T = decltype(zero);
-        const T* g = grad.data<T>() + i * columns;
-        const T* row = y.data<T>() + i * columns;
-        T* to = grad_x.data<T>() + i * x.columns();
-        T sum = 0;
-        for (int64_t c = 0; c < columns; ++c) sum += g[c];
-        for (int64_t c = 0; c < columns; ++c) to[c] = g[c] - std::exp(row[c]) * sum;
-        std::fill(to + columns, to + x.columns(), T{0});
-      });
-      x.gradient()->add(grad_x);
-    });
+    tape.record(
+        out, {x},
+        [to_x = x.gradient(), all = x.columns(), y = out.detached(), columns](const Tensor& grad) {
+          const Tensor grad_x = like(grad, all);
+          rows_of(grad, grad.rows(), [&](int64_t i, auto zero) {
+            using T = decltype(zero);
+            const T* g = grad.data<T>() + i * columns;
+            const T* row = y.data<T>() + i * columns;
+            T* to = grad_x.data<T>() + i * all;
+            T sum = 0;
+            for (int64_t c = 0; c < columns; ++c) sum += g[c];
+            for (int64_t c = 0; c < columns; ++c) to[c] = g[c] - std::exp(row[c]) * sum;
+            std::fill(to + columns, to + all, T{0});
+          });
+          to_x->add(grad_x);
+        });
   return out;
 }
 

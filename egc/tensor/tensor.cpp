@@ -66,6 +66,11 @@ double Tensor::item(int64_t row, int64_t column) const {
   });
 }
 
+void Tensor::fail_type(DType taken_for) const {
+  fail(ErrorKind::kUsage, "a tensor of {} was taken for {}", spelled_name_of(type_),
+       spelled_name_of(taken_for));
+}
+
 Tensor Tensor::clone() const {
   if (!defined_) return {};
   Tensor out = empty(rows_, columns_, type_);

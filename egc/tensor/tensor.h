@@ -59,6 +59,8 @@ class Tensor {
   bool is_sole_owner() const { return !borrowed_ && buffer_.use_count() == 1; }
 
  private:
+  [[noreturn]] void fail_type(DType taken_for) const;
+
   std::shared_ptr<const void> buffer_;
   void* data_ = nullptr;
   int64_t rows_ = 0;
@@ -88,8 +90,8 @@ void expect_matrix(const char* operation, const char* what, const Tensor& t,
 
 template <class T>
 T* Tensor::data() const {
-  check(!defined_ || dtype_of<T>() == type_, "a tensor of {} was taken for {}",
-        spelled_name_of(type_), spelled_name_of(dtype_of<T>()));
+  if (defined_ && dtype_of<T>() != type_) [[unlikely]]
+    fail_type(dtype_of<T>());
   return static_cast<T*>(data_);
 }
 
