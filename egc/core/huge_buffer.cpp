@@ -27,18 +27,12 @@ class Pool {
       fail(ErrorKind::kSystem, "huge_allocate: {} bytes are more than an address space", bytes);
     const size_t size = std::max(unit_, (bytes + unit_ - 1) / unit_ * unit_);
     std::lock_guard lock(mutex_);
-    // The smallest waiting block that is not more than a quarter too large.
-    auto it = waiting_.lower_bound(size);
-    if (it != waiting_.end() && it->first <= size + size / 4) {
-      void* block = it->second;
-      const size_t found = it->first;
-      waiting_.erase(it);
-      waiting_bytes_ -= found;
-      return hand_out(block, found);
-    }
-    // Sizes that do not come again must not pile up: keep in all at most half more than was ever in
-    // use. The half is for steps whose sizes differ, which would otherwise map anew every time.
-    const size_t limit = peak_ + peak_ / 2;
+    if (void* block = take_waiting(size, size + size / 4)) return block;
+    // Sizes that do not come again must not pile up: keep in all at most a quarter more than was
+    // ever in use. Where steps differ in size, a block twice as large is better than fresh pages.
+    const size_t limit = peak_ + peak_ / 4;
+    if (in_use_bytes_ + waiting_bytes_ + size > limit)
+      if (void* block = take_waiting(size, 2 * size)) return block;
     while (!waiting_.empty() && in_use_bytes_ + waiting_bytes_ + size > limit) release_largest();
     return hand_out(unit_ == kHugePage ? map_huge(size) : map(size), size);
   }
@@ -65,6 +59,16 @@ class Pool {
   }
 
  private:
+  // The smallest waiting block of at least `size` and at most `most`; null where there is none.
+  void* take_waiting(size_t size, size_t most) {
+    const auto it = waiting_.lower_bound(size);
+    if (it == waiting_.end() || it->first > most) return nullptr;
+    const auto [found, block] = *it;
+    waiting_.erase(it);
+    waiting_bytes_ -= found;
+    return hand_out(block, found);
+  }
+
   void* hand_out(void* block, size_t size) {
     in_use_.emplace(block, size);
     in_use_bytes_ += size;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "egc/core/huge_buffer.h"
 #include "egc/core/parallel.h"
 #include "egc/core/work_clock.h"
 #include "egc/graph/row_split.h"
@@ -18,6 +19,11 @@ int64_t block_rows(int64_t rows) { return rows < 8192 ? 256 : 1024; }
 // Partial weight gradients: enough for as many threads, few enough that adding them up is nothing.
 constexpr int64_t kMaxPartials = 32;
 
+template <class T>
+std::shared_ptr<T> make_array(int64_t count) {
+  return std::static_pointer_cast<T>(make_buffer(static_cast<size_t>(count) * sizeof(T)));
+}
+
 // The packed weights of several terms, one after the other.
 template <class T>
 class Packed {
@@ -29,16 +35,13 @@ class Packed {
     offsets_[term] = size_;
     size_ += (kernels::packed_size<T>(k, n) + 15) / 16 * 16;
   }
-  void allocate() { values_.reset(new (std::align_val_t{64}) T[static_cast<size_t>(size_)]); }
-  T* at(size_t term) const { return values_.get() + offsets_[term]; }
+  void allocate() { buffer_ = make_array<T>(size_); }
+  T* at(size_t term) const { return buffer_.get() + offsets_[term]; }
 
  private:
-  struct Free {
-    void operator()(T* p) const { ::operator delete[](p, std::align_val_t{64}); }
-  };
   std::vector<int64_t> offsets_;
   int64_t size_ = 0;
-  std::unique_ptr<T[], Free> values_;
+  std::shared_ptr<T> buffer_;
 };
 
 // Where the partial gradients of each term's weight begin within one partial.
@@ -72,12 +75,147 @@ void add_partials(std::span<const GemmGradTerm<T>> terms, const std::vector<int6
   }
 }
 
+// Where there is one block of rows, wide weights are shared by columns: heads over a vocabulary
+// have a hundred rows and tens of thousands of columns. Each task packs its own columns, so there
+// is no packed copy of the weight either.
+constexpr int64_t kColumnUnit = 48;              // the panels of all instruction sets end there
+constexpr int64_t kTaskWork = int64_t{1} << 20;  // multiply-adds that are worth a task
+
+// A matrix that some terms write, in their order.
+template <class T>
+struct Output {
+  T* data = nullptr;
+  int64_t columns = 0;  // rows of a weight's gradient
+  int64_t stride = 1;   // of them
+  std::vector<size_t> terms;
+  int64_t depth = 0;  // steps of all terms together
+};
+
+template <class T>
+void add_output(std::vector<Output<T>>& outputs, size_t term, T* data, int64_t columns,
+                int64_t stride, int64_t depth) {
+  auto it = std::find_if(outputs.begin(), outputs.end(), [&](const Output<T>& o) {
+    return o.data == data && o.columns == columns;
+  });
+  if (it == outputs.end()) it = outputs.insert(it, {data, columns, stride, {}, 0});
+  it->terms.push_back(term);
+  it->depth += depth;
+}
+
+template <class T>
+std::vector<Output<T>> outputs_of(std::span<const GemmTerm<T>> terms) {
+  std::vector<Output<T>> out;
+  for (size_t k = 0; k < terms.size(); ++k)
+    add_output(out, k, terms[k].y.data, terms[k].out, 1, terms[k].in);
+  return out;
+}
+template <class T>
+std::vector<Output<T>> weight_outputs_of(std::span<const GemmGradTerm<T>> terms) {
+  std::vector<Output<T>> out;
+  for (size_t k = 0; k < terms.size(); ++k)
+    if (const auto& t = terms[k]; t.grad_w.data != nullptr)
+      add_output(out, k, t.grad_w.data, t.out, t.grad_w.stride, t.in);
+  return out;
+}
+template <class T>
+std::vector<Output<T>> input_outputs_of(std::span<const GemmGradTerm<T>> terms) {
+  std::vector<Output<T>> out;
+  for (size_t k = 0; k < terms.size(); ++k)
+    if (const auto& t = terms[k]; t.grad_x.data != nullptr)
+      add_output(out, k, t.grad_x.data, t.in, 1, t.out);
+  return out;
+}
+
+// Worth it, and no output overlaps another.
+template <class T>
+bool are_shared_by_columns(int64_t rows, const std::vector<Output<T>>& outputs) {
+  if (rows == 0 || rows > block_rows(rows)) return false;
+  int64_t work = 0;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const Output<T>& a = outputs[k];
+    work += rows * a.columns * a.depth;
+    for (size_t j = 0; j < k; ++j) {
+      const Output<T>& b = outputs[j];
+      if (a.data < b.data + b.columns * b.stride && b.data < a.data + a.columns * a.stride)
+        return false;
+    }
+  }
+  return outputs.empty() || work >= 2 * kTaskWork;
+}
+
+// f(output, first column, number of columns) for pieces of all outputs, in parallel.
+template <class T, class F>
+void for_each_piece(int64_t rows, const std::vector<Output<T>>& outputs, F&& f) {
+  struct Piece {
+    const Output<T>* output;
+    int64_t begin, columns;
+  };
+  std::vector<Piece> pieces;
+  for (const Output<T>& output : outputs) {
+    const int64_t unit_work = std::max<int64_t>(1, rows * output.depth * kColumnUnit);
+    const int64_t step = std::max<int64_t>(1, kTaskWork / unit_work) * kColumnUnit;
+    for (int64_t c = 0; c < output.columns; c += step)
+      pieces.push_back({&output, c, std::min(output.columns - c, step)});
+  }
+  parallel_tasks(std::ssize(pieces), [&](int64_t k) {
+    const Piece& piece = pieces[static_cast<size_t>(k)];
+    f(*piece.output, piece.begin, piece.columns);
+  });
+}
+
+template <class T>
+void gemm_by_columns(int64_t rows, std::span<const GemmTerm<T>> terms,
+                     const std::vector<Output<T>>& outputs) {
+  for_each_piece(rows, outputs, [&](const Output<T>& output, int64_t begin, int64_t columns) {
+    for (const size_t k : output.terms) {
+      const GemmTerm<T>& t = terms[k];
+      const auto packed = make_array<T>(kernels::packed_size<T>(t.in, columns));
+      kernels::pack_transposed(t.w.data + begin * t.w.stride, t.w.stride, t.in, columns,
+                               packed.get());
+      kernels::gemm(rows, columns, t.in, t.x.data, t.x.stride, static_cast<const T*>(packed.get()),
+                    t.bias == nullptr ? nullptr : t.bias + begin, t.accumulate, t.y.data + begin,
+                    t.y.stride);
+    }
+  });
+}
+
+template <class T>
+void grad_weight_by_rows(int64_t rows, std::span<const GemmGradTerm<T>> terms,
+                         const std::vector<Output<T>>& weights) {
+  for_each_piece(rows, weights, [&](const Output<T>& weight, int64_t begin, int64_t count) {
+    for (const size_t k : weight.terms) {
+      const GemmGradTerm<T>& t = terms[k];
+      kernels::gemm_grad_weight(rows, count, t.in, t.grad_y.data + begin, t.grad_y.stride, t.x.data,
+                                t.x.stride, t.add_to_w, t.grad_w.data + begin * t.grad_w.stride,
+                                t.grad_w.stride);
+    }
+  });
+}
+
+template <class T>
+void grad_input_by_columns(int64_t rows, std::span<const GemmGradTerm<T>> terms,
+                           const std::vector<Output<T>>& inputs) {
+  for_each_piece(rows, inputs, [&](const Output<T>& input, int64_t begin, int64_t columns) {
+    for (const size_t k : input.terms) {
+      const GemmGradTerm<T>& t = terms[k];
+      const auto packed = make_array<T>(kernels::packed_size<T>(t.out, columns));
+      kernels::pack(t.w.data + begin, t.w.stride, t.out, columns, packed.get());
+      kernels::gemm(rows, columns, t.out, t.grad_y.data, t.grad_y.stride,
+                    static_cast<const T*>(packed.get()), static_cast<const T*>(nullptr), t.add_to_x,
+                    t.grad_x.data + begin, t.grad_x.stride);
+    }
+  });
+}
+
 }  // namespace
 
 template <class T>
 void gemm(int64_t rows, std::span<const GemmTerm<T>> terms,
           const std::function<void(RowRange)>& finish) {
   const WorkTimer timer(Work::kGemm);
+  if (!finish)
+    if (const auto outputs = outputs_of(terms); are_shared_by_columns(rows, outputs))
+      return gemm_by_columns(rows, terms, outputs);
   Packed<T> packed(terms.size());
   for (size_t k = 0; k < terms.size(); ++k) packed.reserve(k, terms[k].in, terms[k].out);
   packed.allocate();
@@ -101,6 +239,13 @@ void gemm(int64_t rows, std::span<const GemmTerm<T>> terms,
 template <class T>
 void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
   const WorkTimer timer(Work::kGemm);
+  const auto weights = weight_outputs_of(terms);
+  const auto inputs = input_outputs_of(terms);
+  if (are_shared_by_columns(rows, weights) && are_shared_by_columns(rows, inputs)) {
+    grad_weight_by_rows(rows, terms, weights);
+    grad_input_by_columns(rows, terms, inputs);
+    return;
+  }
   Packed<T> packed(terms.size());
   for (size_t k = 0; k < terms.size(); ++k)
     if (terms[k].grad_x.data != nullptr) packed.reserve(k, terms[k].out, terms[k].in);
@@ -114,7 +259,7 @@ void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
   const int64_t partials = std::clamp<int64_t>(num_blocks, 1, kMaxPartials);
   int64_t size = 0;
   const std::vector<int64_t> offsets = partial_offsets(terms, size);
-  const std::unique_ptr<T[]> partial(new T[static_cast<size_t>(size * partials)]);
+  const std::shared_ptr<T> partial = make_array<T>(size * partials);
   parallel_tasks(partials, [&](int64_t p) {
     const int64_t first = num_blocks * p / partials;
     const int64_t last = num_blocks * (p + 1) / partials;
@@ -128,8 +273,8 @@ void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
         if (t.grad_w.data != nullptr)
           kernels::gemm_grad_weight(count, t.out, t.in, grad_y, t.grad_y.stride,
                                     t.x.data + begin * t.x.stride, t.x.stride,
-                                    /*accumulate=*/b > first,
-                                    partial.get() + p * size + offsets[k], t.in);
+                                    /*accumulate=*/b > first, partial.get() + p * size + offsets[k],
+                                    t.in);
         if (t.grad_x.data != nullptr)
           kernels::gemm(count, t.in, t.out, grad_y, t.grad_y.stride,
                         static_cast<const T*>(packed.at(k)), static_cast<const T*>(nullptr),
@@ -140,8 +285,7 @@ void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
   add_partials<T>(terms, offsets, partial.get(), size, partials);
 }
 
-template void gemm(int64_t, std::span<const GemmTerm<float>>,
-                   const std::function<void(RowRange)>&);
+template void gemm(int64_t, std::span<const GemmTerm<float>>, const std::function<void(RowRange)>&);
 template void gemm(int64_t, std::span<const GemmTerm<double>>,
                    const std::function<void(RowRange)>&);
 template void gemm_backward(int64_t, std::span<const GemmGradTerm<float>>);

@@ -9,8 +9,8 @@
 #include "egc/data/standardize.h"
 #include "egc/inference/batch_stream.h"
 #include "egc/inference/dataset_fit.h"
-#include "egc/inference/likeliest.h"
 #include "egc/models/ensemble.h"
+#include "egc/ops/likeliest.h"
 
 namespace egc::inference {
 namespace {
@@ -46,7 +46,7 @@ void append(PredictionTable& to, const Tensor& output, Task task,
   to.rows += output.rows();
   if (task == Task::kGraphSequence) {
     std::vector<int64_t> words;
-    append_likeliest(words, output, output.columns() / vocabulary.length());
+    ops::append_likeliest(words, output, output.columns() / vocabulary.length());
     const auto length = static_cast<size_t>(vocabulary.length());
     for (size_t k = 0; k < words.size(); k += length)
       to.words.push_back(vocabulary.decode({words.data() + k, length}));
@@ -57,7 +57,7 @@ void append(PredictionTable& to, const Tensor& output, Task task,
   to.values.insert(to.values.end(), output.data<float>(), output.data<float>() + output.size());
   to_answers(task, std::span(to.values).subspan(before), to.columns);
   if (task == Task::kGraphRegression || task == Task::kGraphBinary) return;
-  append_likeliest(to.classes, output, to.columns);
+  ops::append_likeliest(to.classes, output, to.columns);
 }
 
 // Features are read by their place: tables with other columns, or other categories, do not fit.

@@ -15,7 +15,7 @@ std::shared_ptr<Network> make_network(const ModelConfig& config) {
 std::shared_ptr<Network> copy_network(const Network& network) {
   const auto copy = make_network(network.config());
   copy->to(network.dtype());
-  copy->load_state(network.state(), "a copy of a network");
+  copy->copy_values(network);
   return copy;
 }
 

@@ -1,6 +1,8 @@
 #include "egc/nn/module.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "egc/core/error.h"
@@ -46,26 +48,29 @@ std::string spell_differences(const std::vector<std::string>& unknown,
   return out;
 }
 
-void check_names(const State& own, const State& state, const std::string& where) {
+// Of each value, without it.
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+void check_names(const Shapes& own, const State& state, const std::string& where) {
   std::vector<std::string> unknown;
   std::vector<std::string> missing;
   for (const auto& [name, array] : state)
     if (!own.contains(name)) unknown.push_back(name);
-  for (const auto& [name, array] : own)
+  for (const auto& [name, shape] : own)
     if (!state.contains(name)) missing.push_back(name);
   if (!unknown.empty() || !missing.empty())
     fail(ErrorKind::kModel, "{}: {}", where, spell_differences(unknown, missing));
 }
 
-void check_shapes(const State& own, const State& state, const std::string& where) {
-  for (const auto& [name, array] : own) {
+void check_shapes(const Shapes& own, const State& state, const std::string& where) {
+  for (const auto& [name, shape] : own) {
     const NdArray& given = state.at(name);
     // A single value may come as [1] or as [].
-    const bool fits =
-        given.shape() == array.shape() || (given.numel() == 1 && array.numel() == 1);
-    if (!fits)
-      fail(ErrorKind::kModel, "{}: \"{}\" must be {}, got {}", where, name,
-           spell_shape(array.shape()), spell_shape(given.shape()));
+    const bool is_single =
+        std::all_of(shape.begin(), shape.end(), [](int64_t extent) { return extent == 1; });
+    if (given.shape() != shape && !(given.numel() == 1 && is_single))
+      fail(ErrorKind::kModel, "{}: \"{}\" must be {}, got {}", where, name, spell_shape(shape),
+           spell_shape(given.shape()));
   }
 }
 
@@ -107,7 +112,12 @@ State Module::state() const {
 }
 
 void Module::load_state(const State& state, const std::string& where) {
-  const State own = this->state();
+  Shapes own;
+  visit("", [&](const std::string& prefix, const Module& m) {
+    for (const auto* list : {&m.parameters_, &m.buffers_})
+      for (const auto& [name, p] : *list) own[prefix + name] = p->shape;
+    for (const auto& [name, counter] : m.counters_) own[prefix + name] = {};
+  });
   check_names(own, state, where);
   check_shapes(own, state, where);
   visit("", [&](const std::string& prefix, const Module& m) {
@@ -118,6 +128,20 @@ void Module::load_state(const State& state, const std::string& where) {
       }
     for (const auto& [name, counter] : m.counters_)
       *counter = state.at(prefix + name).to(DType::kI64).values<int64_t>()[0];
+  });
+}
+
+void Module::copy_values(const Module& from) {
+  std::vector<const Module*> sources;
+  from.visit("", [&](const std::string&, const Module& m) { sources.push_back(&m); });
+  size_t next = 0;
+  visit("", [&](const std::string&, const Module& m) {
+    const Module& source = *sources.at(next++);
+    for (const auto list : {&Module::parameters_, &Module::buffers_})
+      for (size_t k = 0; k < (m.*list).size(); ++k)
+        (m.*list)[k].second->value.copy_from((source.*list).at(k).second->value);
+    for (size_t k = 0; k < m.counters_.size(); ++k)
+      *m.counters_[k].second = *source.counters_.at(k).second;
   });
 }
 
@@ -176,8 +200,8 @@ void normal(const Tensor& t, Rng& rng) {
     for (int64_t k = 0; k < t.size(); ++k) {
       // Box and Muller; 1 - uniform is never 0.
       const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(rng.uniform())));
-      t.data<T>()[k] =
-          static_cast<T>(radius * std::cos(2 * std::numbers::pi * static_cast<double>(rng.uniform())));
+      t.data<T>()[k] = static_cast<T>(
+          radius * std::cos(2 * std::numbers::pi * static_cast<double>(rng.uniform())));
     }
   });
 }

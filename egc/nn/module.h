@@ -45,6 +45,8 @@ class Module {
   State state() const;
   // Every one must be there, with its shape, and nothing else; all is checked before anything is
   // changed. Types are converted.
+  // Those of a module of the same structure.
+  void copy_values(const Module& from);
   void load_state(const State& state, const std::string& where);
 
   DType dtype() const;

@@ -23,6 +23,7 @@ struct AssemblyBlock {
 
 // Blocks do not overlap in the result. Differentiable in what they are taken from. For small
 // matrices: it is serial.
-Tensor assemble(Tape& tape, int64_t rows, int64_t columns, const std::vector<AssemblyBlock>& blocks);
+Tensor assemble(Tape& tape, int64_t rows, int64_t columns,
+                const std::vector<AssemblyBlock>& blocks);
 
 }  // namespace egc::ops

@@ -18,9 +18,7 @@ struct Inputs {
   Tensor bias;
 
   bool is_v2() const { return query.defined(); }
-  std::vector<Tensor> differentiable() const {
-    return {values, scores, query, attention, bias};
-  }
+  std::vector<Tensor> differentiable() const { return {values, scores, query, attention, bias}; }
 };
 
 // What the backward pass needs of the forward pass.
@@ -93,8 +91,9 @@ void backward(const Csr& graph, const AttentionShape& shape, const Inputs& in, c
   grad.out = saved.out.data<T>();
   grad.bias = pointer<T>(in.bias);
   grad.saved = saved.pointers<T>();
-  const Inputs g{like(in.values), {},        like(in.source_score), like(in.target_score),
-                 like(in.query),  like(in.attention), {}};
+  const Inputs g{
+      like(in.values),    {}, like(in.source_score), like(in.target_score), like(in.query),
+      like(in.attention), {}};
   attention_backward(graph, kernel_input<T>(shape, in), grad,
                      {pointer<T>(g.values), pointer<T>(g.source_score), pointer<T>(g.target_score),
                       pointer<T>(g.query), pointer<T>(g.attention)});
@@ -116,8 +115,7 @@ void check_attention(const char* operation, const Csr& graph, const AttentionSha
         "{}: {} columns do not divide into {} heads", operation, values.columns(), shape.heads);
   check(shape.negative_slope >= 0 && shape.negative_slope <= 1,
         "{}: the negative slope must be in [0, 1], got {}", operation, shape.negative_slope);
-  if (bias.defined())
-    expect_matrix(operation, "bias", bias, 1, values.columns(), values.dtype());
+  if (bias.defined()) expect_matrix(operation, "bias", bias, 1, values.columns(), values.dtype());
   check(graph.weights().empty(), "{}: attention has no use for edge weights, the graph has them",
         operation);
 }
@@ -139,16 +137,15 @@ Tensor run(Tape& tape, const Csr& graph, const AttentionShape& shape, const Inpu
   }
   with_type(type, [&](auto zero) {
     using T = decltype(zero);
-    attention_forward(graph, kernel_input<T>(shape, in),
-                      static_cast<const T*>(pointer<T>(in.bias)), saved.out.data<T>(),
-                      saved.pointers<T>(), borrow<T>(epilogue, rows, saved.out.columns(), recorded));
+    attention_forward(graph, kernel_input<T>(shape, in), static_cast<const T*>(pointer<T>(in.bias)),
+                      saved.out.data<T>(), saved.pointers<T>(),
+                      borrow<T>(epilogue, rows, saved.out.columns(), recorded));
   });
   Tensor out = saved.out;
   if (recorded)
     tape.record(out, differentiable, [graph, shape, in, saved](const Tensor& grad_out) {
-      with_type(grad_out.dtype(), [&](auto zero) {
-        backward<decltype(zero)>(graph, shape, in, saved, grad_out);
-      });
+      with_type(grad_out.dtype(),
+                [&](auto zero) { backward<decltype(zero)>(graph, shape, in, saved, grad_out); });
     });
   return out;
 }

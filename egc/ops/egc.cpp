@@ -131,11 +131,17 @@ Products make_products(const EgcShape& shape, const EgcWeights& w, const Tensor&
     const int64_t in = x.columns();
     std::vector<GemmTerm<T>> terms;
     for (int64_t s = 0; s < layout.num_slices(); ++s)
-      terms.push_back({in, layout.row_stride(s), {x.data<T>(), in},
+      terms.push_back({in,
+                       layout.row_stride(s),
+                       {x.data<T>(), in},
                        {theta.data<T>() + layout.bases * layout.first(s) * in, in},
                        slice_of<T>(p.bases, layout, s)});
-    const GemmTerm<T> of_rows{in, w.phi.rows(), {rows.data<T>(), in}, {w.phi.data<T>(), in},
-                              {p.weights.data<T>(), w.phi.rows()}, pointer<T>(w.phi_bias)};
+    const GemmTerm<T> of_rows{in,
+                              w.phi.rows(),
+                              {rows.data<T>(), in},
+                              {w.phi.data<T>(), in},
+                              {p.weights.data<T>(), w.phi.rows()},
+                              pointer<T>(w.phi_bias)};
     if (same) {
       terms.push_back(of_rows);
       gemm<T>(x.rows(), terms);
@@ -172,20 +178,25 @@ void products_backward(const Saved& saved, const FusedGradients& g) {
   Gradient::Sink to_phi;
   if (x.gradient() != nullptr) to_x = x.gradient()->sink(x.rows(), in, x.dtype());
   if (w.phi.gradient() != nullptr) to_phi = w.phi.gradient()->sink(w.phi.rows(), in, x.dtype());
-  const Tensor grad_theta = w.theta.gradient() != nullptr
-                                ? Tensor::empty(w.theta.rows(), in, x.dtype())
-                                : Tensor();
+  const Tensor grad_theta =
+      w.theta.gradient() != nullptr ? Tensor::empty(w.theta.rows(), in, x.dtype()) : Tensor();
   std::vector<GemmGradTerm<T>> terms;
   for (int64_t s = 0; s < layout.num_slices(); ++s) {
     const int64_t at = layout.bases * layout.first(s) * in;
-    GemmGradTerm<T> t{in, layout.row_stride(s), {x.data<T>(), in},
-                      {saved.theta.data<T>() + at, in}, slice_of<const T>(g.bases, layout, s)};
+    GemmGradTerm<T> t{in,
+                      layout.row_stride(s),
+                      {x.data<T>(), in},
+                      {saved.theta.data<T>() + at, in},
+                      slice_of<const T>(g.bases, layout, s)};
     if (to_x.to.defined()) t.grad_x = {to_x.to.data<T>(), in};
     t.add_to_x = to_x.accumulate || s > 0;
     if (grad_theta.defined()) t.grad_w = {grad_theta.data<T>() + at, in};
     terms.push_back(t);
   }
-  GemmGradTerm<T> of_rows{in, w.phi.rows(), {rows.data<T>(), in}, {w.phi.data<T>(), in},
+  GemmGradTerm<T> of_rows{in,
+                          w.phi.rows(),
+                          {rows.data<T>(), in},
+                          {w.phi.data<T>(), in},
                           {g.weights.data<T>(), w.phi.rows()}};
   if (to_phi.to.defined()) of_rows.grad_w = {to_phi.to.data<T>(), in};
   of_rows.add_to_w = to_phi.accumulate;
@@ -244,8 +255,8 @@ Tensor egc(Tape& tape, const EgcShape& shape, const EgcWeights& w, const Tensor&
   const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
   check_fused(graph, fused);
   const bool recorded = tape.wants({&x, &x_target, &w.theta, &w.phi, &w.phi_bias, &w.bias});
-  const SliceLayout layout = choose_slices(graph, shape.bases, fused.head_width,
-                                           static_cast<int64_t>(size_of(x.dtype())));
+  const SliceLayout layout =
+      choose_slices(graph, shape.bases, fused.head_width, static_cast<int64_t>(size_of(x.dtype())));
   const Tensor theta = theta_by_slice(w.theta, layout).detached();
   Products products = make_products(shape, w, x, x_target, theta, layout);
   Tensor out = run_fused(graph, fused, products, w.bias, epilogue, recorded);

@@ -48,8 +48,7 @@ void HaloRows::wait() { exchange_->wait(); }
 
 Tensor return_halo(const Halo& halo, const Tensor& gradients) {
   const size_t bytes = row_bytes(gradients);
-  const Tensor found =
-      Tensor::empty(std::ssize(halo.sent), gradients.columns(), gradients.dtype());
+  const Tensor found = Tensor::empty(std::ssize(halo.sent), gradients.columns(), gradients.dtype());
   const auto* all = static_cast<const std::byte*>(gradients.raw());
   group()
       .begin_exchange(all + static_cast<size_t>(halo.owned) * bytes,

@@ -132,8 +132,9 @@ void backward(const Problem& p, const Tensor& grad_y) {
     }
     if (x_sink.to.defined()) g.grad_x = columns_of<T>(x_sink.to, term.in_column);
     if (w_sink.to.defined())
-      g.grad_w = {w_sink.to.template data<T>() + term.weight_row * w_sink.to.columns() + term.weight_column,
-                  w_sink.to.columns()};
+      g.grad_w = {
+          w_sink.to.template data<T>() + term.weight_row * w_sink.to.columns() + term.weight_column,
+          w_sink.to.columns()};
     terms.push_back(g);
   }
   gemm_backward<T>(grad_y.rows(), terms);

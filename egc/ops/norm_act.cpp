@@ -64,8 +64,7 @@ void backward(const Inputs& in, const Saved& saved, const Tensor& grad_y) {
                                saved.of_this_batch};
   statistics.rows_of_all = saved.rows_of_all;
   if (saved.of_this_batch && batch_group() != nullptr) statistics.add_others = add_sums_of_group;
-  norm_act_backward(saved.op<T>(), statistics, rows, columns,
-                    static_cast<const T*>(in.x.data<T>()),
+  norm_act_backward(saved.op<T>(), statistics, rows, columns, static_cast<const T*>(in.x.data<T>()),
                     static_cast<const T*>(grad_y.data<T>()), pointer<T>(grad_x),
                     pointer<T>(grad_weight), pointer<T>(grad_bias));
   if (grad_x.defined()) in.x.gradient()->add(grad_x);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "egc/kernels/softmax.h"
 #include "egc/ops/for_each_row.h"
 
 namespace egc::ops {
@@ -214,10 +215,8 @@ Tensor log_softmax(Tape& tape, const Tensor& x, int64_t columns) {
     using T = decltype(zero);
     const T* from = x.data<T>() + i * x.columns();
     T* to = out.data<T>() + i * columns;
-    const T greatest = *std::max_element(from, from + columns);
-    T sum = 0;
-    for (int64_t c = 0; c < columns; ++c) sum += std::exp(from[c] - greatest);
-    const T shift = greatest + std::log(sum);
+    const auto [greatest, sum] = kernels::exp_row(from, columns, static_cast<T*>(nullptr));
+    const T shift = greatest + static_cast<T>(std::log(sum));
     for (int64_t c = 0; c < columns; ++c) to[c] = from[c] - shift;
   });
   if (tape.wants({&x}))

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "egc/core/error.h"
-#include "egc/inference/likeliest.h"
+#include "egc/ops/likeliest.h"
 #include "egc/train/metrics.h"
 
 namespace egc::train {
@@ -28,7 +28,7 @@ void Predictions::add(const Tensor& output, const BatchTensors& batch) {
       return;
     case Task::kGraphSequence: {
       const auto& vocabulary = data_.vocabulary();
-      inference::append_likeliest(classes_, output, output.columns() / vocabulary.length());
+      ops::append_likeliest(classes_, output, output.columns() / vocabulary.length());
       for (const int64_t id : batch.ids) {
         auto& truth = words_.emplace_back();
         if (word_numbers_.empty())
@@ -51,7 +51,7 @@ void Predictions::add(const Tensor& output, const BatchTensors& batch) {
   const float* x = output.data<float>();
   for (size_t i = 0; i < labels.size(); ++i, x += output.columns()) {
     if (labels[i] < 0) continue;
-    classes_.push_back(inference::likeliest(x, output.columns()));
+    classes_.push_back(ops::likeliest(x, output.columns()));
     class_labels_.push_back(labels[i]);
   }
 }
@@ -145,7 +145,7 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
     if (loss == nullptr) continue;
     const std::vector<double> counts = batch_counts(data, tensors->targets);
     const double n = std::accumulate(counts.begin(), counts.end(), 0.0);
-    sum += batch_loss(data, output, tensors->targets, counts).value * n;
+    sum += batch_loss(data, output, tensors->targets, counts, WantLoss::kValue).value * n;
     items += n;
   }
   if (group != nullptr) {
@@ -168,8 +168,8 @@ std::vector<double> batch_counts(const TaskData& data, const Targets& targets) {
 }
 
 Loss batch_loss(const TaskData& data, const Tensor& output, const Targets& targets,
-                const std::vector<double>& counts) {
-  return loss(data.dataset().info.task, output, targets, is_balanced(data), counts);
+                const std::vector<double>& counts, WantLoss want) {
+  return loss(data.dataset().info.task, output, targets, is_balanced(data), counts, want);
 }
 
 }  // namespace egc::train

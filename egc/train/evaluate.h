@@ -49,6 +49,6 @@ Predictions predict_part(models::Network& network, const TaskData& data, Part pa
 // count_labels() and loss() as this dataset is trained: balanced where every class counts the same.
 std::vector<double> batch_counts(const TaskData& data, const Targets& targets);
 Loss batch_loss(const TaskData& data, const Tensor& output, const Targets& targets,
-                const std::vector<double>& counts);
+                const std::vector<double>& counts, WantLoss want = WantLoss::kWithGradient);
 
 }  // namespace egc::train

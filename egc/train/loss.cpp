@@ -5,7 +5,10 @@
 #include <numeric>
 
 #include "egc/core/error.h"
-#include "egc/ops/for_each_row.h"
+#include "egc/core/parallel.h"
+#include "egc/core/work_clock.h"
+#include "egc/graph/row_split.h"
+#include "egc/ops/cross_entropy.h"
 
 namespace egc::train {
 namespace {
@@ -33,17 +36,20 @@ Term cross_entropy(double output, double target) {
 // The mean over labelled values.
 template <class T>
 Loss mean_of_values(Term (*term)(double, double), const Tensor& output, const Targets& targets,
-                    double count) {
+                    double count, WantLoss want) {
   check(output.size() == std::ssize(targets.values), "loss: {} targets for an output of {}",
         targets.values.size(), describe(output));
   const double scale = 1 / std::max(1.0, count);
   Loss out;
-  out.gradient = Tensor::empty(output.rows(), output.columns(), output.dtype());
+  if (want == WantLoss::kWithGradient)
+    out.gradient = Tensor::empty(output.rows(), output.columns(), output.dtype());
+  const T* values = output.data<T>();
+  T* gradient = out.gradient.data<T>();
   for (int64_t k = 0; k < output.size(); ++k) {
     const float target = targets.values[static_cast<size_t>(k)];
-    const Term t = std::isnan(target) ? Term{} : term(output.data<T>()[k], target);
+    const Term t = std::isnan(target) ? Term{} : term(values[k], target);
     out.value += t.value * scale;
-    out.gradient.data<T>()[k] = static_cast<T>(t.slope * scale);
+    if (gradient != nullptr) gradient[k] = static_cast<T>(t.slope * scale);
   }
   return out;
 }
@@ -71,33 +77,30 @@ std::vector<double> class_weights(const std::vector<double>& counts, bool balanc
 // the other, [items, classes] in all; `normalised`: they are log-probabilities already.
 template <class T>
 Loss negative_log_likelihood(const Tensor& output, const Targets& targets,
-                             const std::vector<double>& weights, bool normalised) {
+                             const std::vector<double>& weights, bool normalised, WantLoss want) {
   const auto items = std::ssize(targets.classes);
   const auto classes = std::ssize(weights);
   check(items * classes == output.size(), "loss: {} targets of {} classes for an output of {}",
         items, classes, describe(output));
   Loss out;
-  out.gradient = Tensor::empty(output.rows(), output.columns(), output.dtype());
+  if (want == WantLoss::kWithGradient)
+    out.gradient = Tensor::empty(output.rows(), output.columns(), output.dtype());
   std::vector<double> terms(static_cast<size_t>(items), 0.0);
-  ops::for_each_row(items, [&](int64_t i) {
-    const T* x = output.data<T>() + i * classes;
-    T* g = out.gradient.data<T>() + i * classes;
+  const auto row = [&](int64_t i) {
+    T* gradient = out.gradient.defined() ? out.gradient.data<T>() + i * classes : nullptr;
     const int64_t label = targets.classes[static_cast<size_t>(i)];
-    std::fill(g, g + classes, T{0});
-    if (label < 0) return;
     check(label < classes, "loss: class {} of {}", label, classes);
-    const double weight = weights[static_cast<size_t>(label)];
-    double log_sum = 0;
-    if (!normalised) {
-      const T most = *std::max_element(x, x + classes);
-      double sum = 0;
-      for (int64_t c = 0; c < classes; ++c) sum += g[c] = std::exp(x[c] - most);
-      const auto scale = static_cast<T>(weight / sum);
-      for (int64_t c = 0; c < classes; ++c) g[c] *= scale;
-      log_sum = static_cast<double>(most) + std::log(sum);
-    }
-    g[label] -= static_cast<T>(weight);
-    terms[static_cast<size_t>(i)] = (log_sum - static_cast<double>(x[label])) * weight;
+    if (label >= 0)
+      terms[static_cast<size_t>(i)] =
+          ops::cross_entropy_row(output.data<T>() + i * classes, classes, label,
+                                 weights[static_cast<size_t>(label)], normalised, gradient);
+    else if (gradient != nullptr)
+      std::fill(gradient, gradient + classes, T{0});
+  };
+  const WorkTimer timer(Work::kKernels);
+  const auto blocks = split_evenly(items, std::max<int64_t>(1, (int64_t{1} << 15) / classes));
+  parallel_tasks(std::ssize(blocks), [&](int64_t b) {
+    for (int64_t i = blocks[b].begin; i < blocks[b].end; ++i) row(i);
   });
   // In one fixed order: the same bits for any number of threads.
   out.value = std::accumulate(terms.begin(), terms.end(), 0.0);
@@ -118,18 +121,18 @@ std::vector<double> count_labels(Task task, const Targets& targets, bool balance
 }
 
 Loss loss(Task task, const Tensor& output, const Targets& targets, bool balanced,
-          const std::vector<double>& counts) {
+          const std::vector<double>& counts, WantLoss want) {
   return with_type(output.dtype(), [&](auto zero) -> Loss {
     using T = decltype(zero);
     const auto likelihood = [&](int64_t classes, bool normalised) {
       return negative_log_likelihood<T>(output, targets, class_weights(counts, balanced, classes),
-                                        normalised);
+                                        normalised, want);
     };
     switch (task) {
       case Task::kGraphRegression:
-        return mean_of_values<T>(absolute_error, output, targets, counts.at(0));
+        return mean_of_values<T>(absolute_error, output, targets, counts.at(0), want);
       case Task::kGraphBinary:
-        return mean_of_values<T>(cross_entropy, output, targets, counts.at(0));
+        return mean_of_values<T>(cross_entropy, output, targets, counts.at(0), want);
       case Task::kGraphSequence:  // the mean over positions, each the mean over graphs
         check(targets.columns >= 1 && output.columns() % targets.columns == 0,
               "loss: {} positions in an output of {}", targets.columns, describe(output));

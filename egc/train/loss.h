@@ -12,8 +12,9 @@ using inference::Targets;
 
 struct Loss {
   double value = 0;
-  Tensor gradient;  // with respect to the output
+  Tensor gradient;  // with respect to the output, where it was asked for
 };
+enum class WantLoss { kWithGradient, kValue };
 
 // output: what Network::forward gives. Unlabelled items (NaN, -1) count nothing; without any label
 // the loss is 0. `balanced`: classes weigh by their rarity within the batch, as benchmarking-gnns
@@ -23,7 +24,7 @@ struct Loss {
 // parts added up: the loss is then this part's share, and the shares add up to the loss of the
 // batch.
 Loss loss(Task task, const Tensor& output, const Targets& targets, bool balanced,
-          const std::vector<double>& counts);
+          const std::vector<double>& counts, WantLoss want = WantLoss::kWithGradient);
 
 // How many items have a label; balanced: of each of the classes.
 std::vector<double> count_labels(Task task, const Targets& targets, bool balanced,

@@ -208,7 +208,7 @@ void Trainer::validate() {
          data::metrics().name_of(metric),
          predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
   if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))
-    best_->load_state(network_->state(), "the best network");
+    best_->copy_values(*network_);
 }
 
 Trainer::State Trainer::state() const {

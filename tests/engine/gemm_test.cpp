@@ -406,11 +406,57 @@ TYPED_TEST(GemmTest, ManyRowsOfRealWidths) {
   }
 }
 
+// Few rows and wide weights, which threads share by columns: terms that add up in one output, in
+// one input's gradient and in one weight's.
+TYPED_TEST(GemmTest, WideWeightsOfFewRows) {
+  using T = TypeParam;
+  constexpr int64_t kIn = 61;
+  constexpr int64_t kOut = 1207;
+  const auto w1 = Matrix<T>::of_grid(kOut, kIn, 1, 2);
+  const auto w2 = Matrix<T>::of_grid(kOut, kIn, 0, 3);
+  const auto bias = Matrix<T>::of_grid(1, kOut, 0, 4);
+  for (const int64_t rows : {29, 100, 256}) {
+    const auto x1 = Matrix<T>::of_grid(rows, kIn, 3, 5);
+    const auto x2 = Matrix<T>::of_grid(rows, kIn, 0, 6);
+    const auto g = Matrix<T>::of_grid(rows, kOut, 1, 7);
+    Matrix<T> want_y(rows, kOut, 5);
+    naive(x1, w1, bias.data(), false, want_y);
+    naive(x2, w2, static_cast<const T*>(nullptr), true, want_y);
+    Matrix<T> want_x(rows, kIn, 2);
+    naive_grad_x(g, w1, false, want_x);
+    naive_grad_x(g, w2, true, want_x);
+    Matrix<T> want_w1 = Matrix<T>::of_grid(kOut, kIn, 0, 8);
+    const Matrix<T> before = want_w1;
+    naive_grad_w(g, x1, true, want_w1);
+    naive_grad_w(g, x2, true, want_w1);
+    TestFixture::on_every_target([&](const std::string& target) {
+      for (const int threads : {1, 2, 3}) {
+        const testing::ThreadCount count(threads);
+        Matrix<T> y(rows, kOut, 5);
+        Matrix<T> grad_x(rows, kIn, 2);
+        Matrix<T> grad_w1 = before;
+        multiply<T>(rows, {{kIn, kOut, x1.read(), w1.read(), y.write(), bias.data()},
+                           {kIn, kOut, x2.read(), w2.read(), y.write(), nullptr, true}});
+        backward<T>(rows, {{kIn, kOut, x1.read(), w1.read(), g.read(), grad_x.write(), false,
+                            grad_w1.write(), true},
+                           {kIn, kOut, x2.read(), w2.read(), g.read(), grad_x.write(), true,
+                            grad_w1.write(), true}});
+        EXPECT_TRUE(y == want_y) << target << " " << rows << " " << threads;
+        EXPECT_TRUE(grad_x == want_x) << target << " " << rows << " " << threads;
+        EXPECT_TRUE(grad_w1 == want_w1) << target << " " << rows << " " << threads;
+      }
+    });
+  }
+}
+
 TYPED_TEST(GemmTest, SameBitsForAnyNumberOfThreads) {
   using T = TypeParam;
-  for (const int64_t rows : {1, 300, 700, 8000, 40000}) {
-    const int64_t in = 33;
-    const int64_t out = 41;
+  for (const auto& [rows, in, out] : std::vector<std::array<int64_t, 3>>{{1, 33, 41},
+                                                                         {300, 33, 41},
+                                                                         {700, 33, 41},
+                                                                         {8000, 33, 41},
+                                                                         {40000, 33, 41},
+                                                                         {90, 300, 700}}) {
     const auto x = Matrix<T>::random(rows, in, 0, 1);
     const auto w = Matrix<T>::random(out, in, 0, 2);
     const auto g = Matrix<T>::random(rows, out, 0, 3);
