@@ -12,6 +12,7 @@ set(EGC_PUBLIC_HEADERS
   egc/app/train_run.h
   egc/app/version.h
   egc/core/atomic_file.h
+  egc/core/config_field.h
   egc/core/dtype.h
   egc/core/error.h
   egc/core/log.h
@@ -58,6 +59,9 @@ set(EGC_PUBLIC_HEADERS
   egc/graph/partition.h
   egc/graph/source_blocks.h
   egc/images/build_images.h
+  egc/inference/batch_stream.h
+  egc/inference/batch_tensors.h
+  egc/inference/model.h
   egc/kernels/aggregator.h
   egc/kernels/csr_view.h
   egc/kernels/norm_act.h
@@ -91,11 +95,9 @@ set(EGC_PUBLIC_HEADERS
   egc/tensor/tape.h
   egc/tensor/tensor.h
   egc/train/adam.h
-  egc/train/batch_tensors.h
   egc/train/epoch_record.h
   egc/train/evaluate.h
   egc/train/loss.h
-  egc/train/predictor.h
   egc/train/progress.h
   egc/train/run.h
   egc/train/run_config.h
