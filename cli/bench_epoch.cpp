@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
-#include "cli/epoch_bench.h"
+#include "egc/app/find_dataset.h"
+#include "egc/bench/epoch.h"
 #include "egc/core/parallel.h"
 #include "egc/data/cache.h"
 
@@ -48,8 +48,8 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
       ->capture_default_str();
   c->footer("Example:\n  egc bench epoch --dataset zinc --config configs/zinc/egc-m.json");
   c->callback([o, &common] {
-    const data::Dataset d = load_dataset(o->options.dataset, common);
-    const EpochBenchRow r = measure_epoch(d, o->options, o->reps);
+    const data::Dataset d = app::load_dataset(o->options.dataset, common);
+    const bench::EpochBenchRow r = bench::measure_epoch(d, o->options, o->reps);
     const std::string model = o->options.model.empty() ? o->options.config : o->options.model;
     if (common.json) {
       using Json = nlohmann::ordered_json;

@@ -8,27 +8,13 @@
 #include <utility>
 
 #include "cli/common.h"
-#include "cli/measure.h"
-#include "cli/paper_tables.h"
-#include "egc/core/huge_buffer.h"
+#include "egc/app/paper_tables.h"
+#include "egc/bench/fusion.h"
 #include "egc/core/parallel.h"
-#include "egc/core/rng.h"
-#include "egc/engine/fused.h"
-#include "egc/engine/gemm.h"
-#include "egc/engine/spmm.h"
-#include "egc/graph/row_split.h"
-#include "egc/graph/topologies.h"
 #include "egc/kernels/target.h"
 
 namespace egc::cli {
 namespace {
-
-struct FusionOptions {
-  std::vector<std::string> topologies = {"arxiv-like", "zinc-batch", "code-batch", "reddit-like"};
-  int64_t features = 256;
-  int reps = 7;
-  double scale = 1.0;
-};
 
 // In the order of the paper's table, then what is ours alone.
 constexpr std::pair<const char*, const char*> kLabels[] = {
@@ -47,159 +33,47 @@ const char* label_of(const std::string& method) {
       ->second;
 }
 
-HugeArray<float> random_array(int64_t count, uint64_t seed) {
-  HugeArray<float> x = make_huge_array<float>(count);
-  const auto ranges = split_evenly(count, int64_t{1} << 18);
-  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
-    Rng rng(seed, static_cast<uint64_t>(task));
-    for (int64_t k = ranges[task].begin; k < ranges[task].end; ++k) x[k] = rng.uniform() - 0.5F;
-  });
-  return x;
-}
-
-// out = sum over a of w[i, a] * parts[a][i]; what follows the passes that store aggregates.
-void combine(int64_t rows, int64_t columns, const float* w, const float* parts, int64_t part_stride,
-             int64_t row_stride, float* out) {
-  const auto ranges = split_evenly(rows, 256);
-  parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
-    for (int64_t i = ranges[task].begin; i < ranges[task].end; ++i) {
-      const float* p = parts + i * row_stride;
-      float* y = out + i * columns;
-      const float w0 = w[3 * i], w1 = w[3 * i + 1], w2 = w[3 * i + 2];
-      for (int64_t c = 0; c < columns; ++c)
-        y[c] = w0 * p[c] + w1 * p[part_stride + c] + w2 * p[2 * part_stride + c];
-    }
-  });
-}
-
-// The buffers of one topology and the contestants over them.
-class FusionBench {
- public:
-  FusionBench(Csr graph, int64_t features, uint64_t seed)
-      : graph_(std::move(graph)),
-        nodes_(graph_.num_targets()),
-        features_(features),
-        layout_(choose_slices(graph_, 1, features, sizeof(float))),
-        x_(random_array(nodes_ * features, seed)),
-        weights_(random_array(nodes_ * 3, seed + 1)),
-        identity_(make_huge_array<float>(nodes_ * 9)),
-        ones_(make_huge_array<float>(nodes_)),
-        out_(make_huge_array<float>(nodes_ * features)),
-        matrix_(random_array(features * features, seed + 2)),
-        parts_(make_huge_array<float>(nodes_ * features * 3)) {
-    for (int64_t i = 0; i < nodes_; ++i) {
-      ones_[i] = 1.0F;
-      for (int k = 0; k < 9; ++k) identity_[9 * i + k] = k % 4 == 0 ? 1.0F : 0.0F;
-    }
-  }
-
-  const Csr& graph() const { return graph_; }
-
-  std::vector<Contestant> contestants() {
-    std::vector<Contestant> list;
-    list.push_back({"matmul", [this] { matmul(); }});
-    list.push_back({"spmm", [this] { spmm(graph_, layout_, x_.get(), out_.get()); }});
-    list.push_back({"naive", [this] { naive(); }});
-    list.push_back({"reordered", [this] { reordered(); }});
-    list.push_back({"fused", [this] {
-                      run({Aggregator::kAdd, Aggregator::kMax, Aggregator::kMin}, 1, weights_.get(),
-                          out_.get());
-                    }});
-    list.push_back({"row_walk", [this] { spmm(graph_, x_.get(), features_, out_.get()); }});
-    list.push_back({"copy", [this] { copy(); }});
-    return list;
-  }
-
- private:
-  void run(const AggregatorSet& set, int64_t heads, const float* weights, float* out) {
-    const kernels::FusedShape shape{set, SelfLoops::kNone, heads, 1, features_};
-    const FusedProblem<float> problem{graph_, shape, layout_, x_.get(), weights};
-    fused_forward<float>(problem, nullptr, out);
-  }
-
-  void naive() {
-    const int64_t size = nodes_ * features_;
-    int64_t part = 0;
-    for (const Aggregator a : {Aggregator::kAdd, Aggregator::kMax, Aggregator::kMin})
-      run({a}, 1, ones_.get(), parts_.get() + size * part++);
-    combine(nodes_, features_, weights_.get(), parts_.get(), size, features_, out_.get());
-  }
-
-  // Three heads with the unit matrix as weights leave each aggregate in a head of its own.
-  void reordered() {
-    run({Aggregator::kAdd, Aggregator::kMax, Aggregator::kMin}, 3, identity_.get(), parts_.get());
-    combine(nodes_, features_, weights_.get(), parts_.get(), features_, 3 * features_, out_.get());
-  }
-
-  void matmul() {
-    const GemmTerm<float> term{features_,
-                               features_,
-                               {x_.get(), features_},
-                               {matrix_.get(), features_},
-                               {out_.get(), features_}};
-    gemm<float>(nodes_, {&term, 1});
-  }
-
-  void copy() {
-    const auto ranges = split_evenly(nodes_ * features_, int64_t{1} << 16);
-    parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
-      std::copy(x_.get() + ranges[task].begin, x_.get() + ranges[task].end,
-                out_.get() + ranges[task].begin);
-    });
-  }
-
-  Csr graph_;
-  int64_t nodes_;
-  int64_t features_;
-  SliceLayout layout_;
-  HugeArray<float> x_, weights_, identity_, ones_, out_, matrix_, parts_;
-};
-
-void print_table(const std::string& topology, const Csr& graph, int64_t features,
-                 const std::vector<Contestant>& contestants, const std::vector<Timing>& timings) {
-  const PaperFigures figures("fusion");
+void print_table(const std::string& topology, const bench::FusionResult& r) {
+  const app::PaperFigures figures("fusion");
   double spmm_ms = 0;
-  for (size_t k = 0; k < contestants.size(); ++k)
-    if (contestants[k].name == "spmm") spmm_ms = timings[k].median_ms;
-  fmt::print("{}: {} nodes, {} edges, {} features\n", topology, graph.num_targets(),
-             graph.num_edges(), features);
+  for (const auto& [name, t] : r.methods)
+    if (name == "spmm") spmm_ms = t.median_ms;
+  fmt::print("{}: {} nodes, {} edges, {} features\n", topology, r.nodes, r.edges, r.features);
   fmt::print("  {:<32} {:>10} {:>10} {:>10} {:>8} {:>12} {:>8}\n", "", "median ms", "min", "p90",
              "/ SpMM", "paper ms", "/ SpMM");
-  for (size_t k = 0; k < contestants.size(); ++k) {
-    const Timing& t = timings[k];
+  for (const auto& [name, t] : r.methods) {
     std::string paper;
-    if (const auto ms = figures.of(topology, contestants[k].name, "ms_median"))
+    if (const auto ms = figures.of(topology, name, "ms_median"))
       paper = fmt::format("{:>12.0f} {:>8.2f}", *ms,
                           *ms / figures.of(topology, "spmm", "ms_median").value());
-    if (contestants[k].name == "copy")
-      paper = fmt::format("  {:.1f} GB/s", 2.0 * graph.num_targets() * features * sizeof(float) /
-                                               t.median_ms * 1e-6);
-    fmt::print("  {:<32} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.2f} {}\n",
-               label_of(contestants[k].name), t.median_ms, t.min_ms, t.p90_ms,
-               t.median_ms / spmm_ms, paper);
+    if (name == "copy")
+      paper = fmt::format("  {:.1f} GB/s", 2.0 * static_cast<double>(r.nodes * r.features) *
+                                               sizeof(float) / t.median_ms * 1e-6);
+    fmt::print("  {:<32} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.2f} {}\n", label_of(name), t.median_ms,
+               t.min_ms, t.p90_ms, t.median_ms / spmm_ms, paper);
   }
   fmt::print("\n");
 }
 
-void print_json(const std::string& topology, const Csr& graph, int64_t features,
-                const std::vector<Contestant>& contestants, const std::vector<Timing>& timings) {
-  for (size_t k = 0; k < contestants.size(); ++k) {
-    const Timing& t = timings[k];
-    const nlohmann::ordered_json line = {{"bench", "fusion"},
-                                         {"topology", topology},
-                                         {"nodes", graph.num_targets()},
-                                         {"edges", graph.num_edges()},
-                                         {"features", features},
-                                         {"method", contestants[k].name},
-                                         {"ms_median", t.median_ms},
-                                         {"ms_min", t.min_ms},
-                                         {"ms_p90", t.p90_ms},
-                                         {"reps", t.reps},
-                                         {"threads", num_threads()},
-                                         {"target", kernels::current_target()}};
+void print_json(const std::string& topology, const bench::FusionResult& r) {
+  for (const auto& [name, t] : r.methods) {
+    const nlohmann::ordered_json line = {
+        {"bench", "fusion"},        {"topology", topology},
+        {"nodes", r.nodes},         {"edges", r.edges},
+        {"features", r.features},   {"method", name},
+        {"ms_median", t.median_ms}, {"ms_min", t.min_ms},
+        {"ms_p90", t.p90_ms},       {"reps", t.reps},
+        {"threads", num_threads()}, {"target", kernels::current_target()}};
     fmt::print("{}\n", line.dump());
   }
 }
+
+struct FusionOptions {
+  std::vector<std::string> topologies = {"arxiv-like", "zinc-batch", "code-batch", "reddit-like"};
+  int64_t features = 256;
+  int reps = 7;
+  double scale = 1.0;
+};
 
 void run_fusion(const FusionOptions& o, const CommonOptions& common) {
   if (!common.json)
@@ -208,11 +82,8 @@ void run_fusion(const FusionOptions& o, const CommonOptions& common) {
         "Xeon Gold 5218.\n\n",
         num_threads(), kernels::current_target());
   for (const std::string& topology : o.topologies) {
-    FusionBench bench(make_topology(topology, common.seed, o.scale), o.features, common.seed);
-    const std::vector<Contestant> contestants = bench.contestants();
-    const std::vector<Timing> timings = measure(contestants, o.reps);
-    const auto print = common.json ? print_json : print_table;
-    print(topology, bench.graph(), o.features, contestants, timings);
+    const auto result = bench::measure_fusion(topology, o.features, o.scale, o.reps, common.seed);
+    (common.json ? print_json : print_table)(topology, result);
     std::fflush(stdout);
   }
 }

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "cli/common.h"
-#include "cli/layer_bench.h"
-#include "cli/paper_tables.h"
+#include "egc/app/paper_tables.h"
+#include "egc/bench/layers.h"
 #include "egc/core/layer_options.h"
 #include "egc/core/parallel.h"
 #include "egc/kernels/target.h"
@@ -28,17 +28,17 @@ constexpr Layer kLayers[] = {{"gcn", 156},   {"gin", 156},      {"sage", 115},  
 
 // Of whole networks of three layers on a GPU. figure: a key of the table.
 std::optional<double> paper_figure(const std::string& model, const char* figure) {
-  static const PaperFigures figures("latency-arxiv");
+  static const app::PaperFigures figures("latency-arxiv");
   return figures.of("arxiv", model, figure);
 }
 
-ModelBenchResult compare(const LayerBenchOptions& o) {
+bench::ModelBenchResult compare(const bench::LayerBenchOptions& o) {
   std::vector<std::pair<std::string, int64_t>> models;
   for (const Layer& layer : kLayers)
     if (o.model == "all" || o.model == layer.model)
       models.emplace_back(layer.model, o.hidden > 0 ? o.hidden : layer.hidden);
   if (models.empty()) models.emplace_back(o.model, o.hidden > 0 ? o.hidden : 128);
-  return measure_models(o, models);
+  return bench::measure_models(o, models);
 }
 
 constexpr const char* kHeadings =
@@ -48,14 +48,14 @@ std::string spell(const std::optional<double>& figure, int digits) {
   return figure ? fmt::format("{:.{}f}", *figure, digits) : "-";
 }
 
-void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
+void print_comparison(const bench::LayerBenchOptions& o, const bench::ModelBenchResult& r) {
   fmt::print("One layer on {}: {} nodes, {} edges; {} threads, {}\n", o.topology, r.nodes, r.edges,
              num_threads(), kernels::current_target());
   fmt::print(kHeadings, "", "", "", "infer", "train", "infer", "train", "infer", "train", "infer",
              "train", "peak");
   fmt::print(kHeadings, "layer", "width", "params", "ms", "ms", "peak MB", "peak MB", "2x edges",
              "2x edges", "paper ms", "paper ms", "paper MB");
-  for (const ModelBenchRow& row : r.rows) {
+  for (const bench::ModelBenchRow& row : r.rows) {
     fmt::print(
         "  {:<9} {:>5} {:>9} | {:>8.1f} {:>8.1f} | {:>9.1f} {:>9.1f} | {:>9.1f} {:>9.1f} | "
         "{:>8} {:>8} {:>8}\n",
@@ -70,8 +70,8 @@ void print_comparison(const LayerBenchOptions& o, const ModelBenchResult& r) {
       "  The paper's figures are of whole three-layer networks on a GPU.\n\n");
 }
 
-void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r) {
-  const auto line = [&](const ModelBenchRow& row, const char* mode, double ms, double mb,
+void print_comparison_json(const bench::LayerBenchOptions& o, const bench::ModelBenchResult& r) {
+  const auto line = [&](const bench::ModelBenchRow& row, const char* mode, double ms, double mb,
                         double mb_twice, const std::optional<double>& paper_ms) {
     nlohmann::ordered_json json = {{"bench", "layer"},
                                    {"model", row.model},
@@ -90,7 +90,7 @@ void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r
     if (paper_ms) json["paper_gpu_ms"] = *paper_ms;
     fmt::print("{}\n", json.dump());
   };
-  for (const ModelBenchRow& row : r.rows) {
+  for (const bench::ModelBenchRow& row : r.rows) {
     line(row, "infer", row.infer_ms, row.infer_mb, row.infer_mb_twice,
          paper_figure(row.model, "eval_s"));
     line(row, "train", row.train_ms, row.train_mb, row.train_mb_twice,
@@ -98,29 +98,29 @@ void print_comparison_json(const LayerBenchOptions& o, const ModelBenchResult& r
   }
 }
 
-const LayerBenchRow* find(const LayerBenchResult& r, const std::string& implementation,
-                          const std::string& mode) {
-  for (const LayerBenchRow& row : r.rows)
+const bench::LayerBenchRow* find(const bench::LayerBenchResult& r,
+                                 const std::string& implementation, const std::string& mode) {
+  for (const bench::LayerBenchRow& row : r.rows)
     if (row.implementation == implementation && row.mode == mode) return &row;
   return nullptr;
 }
 
-void print_ratio(const char* what, const LayerBenchRow* a, double by) {
+void print_ratio(const char* what, const bench::LayerBenchRow* a, double by) {
   if (a != nullptr && by > 0) fmt::print("  {:<58} {:>8.2f}\n", what, a->ms_median / by);
 }
 
-void print_layer(const LayerBenchOptions& o, const LayerBenchResult& r) {
+void print_layer(const bench::LayerBenchOptions& o, const bench::LayerBenchResult& r) {
   fmt::print("{}\n{}: {} nodes, {} edges; {} threads, {}\n", r.description, o.topology, r.nodes,
              r.edges, num_threads(), kernels::current_target());
   fmt::print("  {:<8} {:<6} {:>10} {:>10} {:>10} {:>14}\n", "", "", "median ms", "min", "p90",
              "peak extra MB");
-  for (const LayerBenchRow& row : r.rows)
+  for (const bench::LayerBenchRow& row : r.rows)
     fmt::print("  {:<8} {:<6} {:>10.3f} {:>10.3f} {:>10.3f} {:>14.1f}\n", row.implementation,
                row.mode, row.ms_median, row.ms_min, row.ms_p90, row.peak_extra_mb);
-  const LayerBenchRow* infer = find(r, "egc", "infer");
-  const LayerBenchRow* train = find(r, "egc", "train");
-  const LayerBenchRow* gemm = find(r, "gemm", "infer");
-  const LayerBenchRow* spmm = find(r, "spmm", "infer");
+  const bench::LayerBenchRow* infer = find(r, "egc", "infer");
+  const bench::LayerBenchRow* train = find(r, "egc", "train");
+  const bench::LayerBenchRow* gemm = find(r, "gemm", "infer");
+  const bench::LayerBenchRow* spmm = find(r, "spmm", "infer");
   print_ratio("inference / (its GEMM + one SpMM of its bases)", infer,
               gemm->ms_median + spmm->ms_median);
   print_ratio("training step / inference", train, infer->ms_median);
@@ -133,8 +133,8 @@ void print_layer(const LayerBenchOptions& o, const LayerBenchResult& r) {
   fmt::print("\n");
 }
 
-void print_layer_json(const LayerBenchOptions& o, const LayerBenchResult& r) {
-  for (const LayerBenchRow& row : r.rows) {
+void print_layer_json(const bench::LayerBenchOptions& o, const bench::LayerBenchResult& r) {
+  for (const bench::LayerBenchRow& row : r.rows) {
     const nlohmann::ordered_json line = {{"bench", "layer"},
                                          {"model", o.model},
                                          {"layer", r.description},
@@ -157,7 +157,7 @@ void print_layer_json(const LayerBenchOptions& o, const LayerBenchResult& r) {
 }  // namespace
 
 void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
-  auto o = std::make_shared<LayerBenchOptions>();
+  auto o = std::make_shared<bench::LayerBenchOptions>();
   CLI::App* app = bench.add_subcommand(
       "layer", "A layer's inference, training step and peak memory, also with twice the edges");
   app->add_option("--model", o->model,
@@ -194,12 +194,12 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
     o->seed = common.seed;
     const bool one_of_egc = o->model == "egc-s" || o->model == "egc-m";
     if (!one_of_egc) {
-      const ModelBenchResult all = compare(*o);
+      const bench::ModelBenchResult all = compare(*o);
       return common.json ? print_comparison_json(*o, all) : print_comparison(*o, all);
     }
     for (const Layer& layer : kLayers)
       if (o->hidden == 0 && o->model == layer.model) o->hidden = layer.hidden;
-    const LayerBenchResult result = measure_layer(*o);
+    const bench::LayerBenchResult result = bench::measure_layer(*o);
     common.json ? print_layer_json(*o, result) : print_layer(*o, result);
   });
 }

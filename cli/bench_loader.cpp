@@ -5,14 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
-#include "cli/loader_bench.h"
+#include "egc/app/find_dataset.h"
+#include "egc/bench/loader.h"
 #include "egc/core/parallel.h"
 
 namespace egc::cli {
 
 void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
-  struct Options : LoaderBenchOptions {
+  struct Options : bench::LoaderBenchOptions {
     std::string dataset = "molecules";
   };
   auto o = std::make_shared<Options>();
@@ -35,12 +35,12 @@ void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
   c->footer("Example:\n  egc bench loader --dataset molecules --model egc-m");
   c->callback([o, &common] {
     o->seed = common.seed;
-    const data::Dataset d = load_dataset(o->dataset, common);
-    const LoaderBenchResult r = measure_loader(d, *o);
+    const data::Dataset d = app::load_dataset(o->dataset, common);
+    const bench::LoaderBenchResult r = bench::measure_loader(d, *o);
     if (!common.json)
       fmt::print("{}, {} {}, {} batches of {}; {} threads\n", d.info.name, o->model, o->hidden,
                  r.batches, o->batch, num_threads());
-    for (const LoaderBenchRow& row : r.rows) {
+    for (const bench::LoaderBenchRow& row : r.rows) {
       if (common.json)
         fmt::print("{}\n", nlohmann::ordered_json{{"bench", "loader"},
                                                   {"dataset", d.info.name},

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <string>
 
+#include "egc/app/session.h"
+
 namespace egc::cli {
 
-struct CommonOptions {
+struct CommonOptions : app::Session {
   int threads = 0;  // 0: the cores that this process may use
-  uint64_t seed = 0;
   bool seed_given = false;
   bool quiet = false;
-  bool json = false;     // JSON lines on stdout, nothing else
-  std::string data_dir;  // where datasets are kept
+  bool json = false;  // JSON lines on stdout, nothing else
 };
 
 // One line per command of the table in main.cpp.

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
+#include "egc/app/find_dataset.h"
 #include "egc/core/error.h"
 #include "egc/data/dataset_table.h"
 #include "egc/data/generators.h"
@@ -26,7 +26,7 @@ constexpr const char* kParts[] = {"train", "valid", "test"};
 
 std::string place_of(const data::KnownDataset& known, const CommonOptions& common) {
   try {
-    return dataset_directory(known.name, common)->string();
+    return app::dataset_directory(known.name, common)->string();
   } catch (const Error&) {
     return {};
   }
@@ -170,7 +170,7 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
 }
 
 void verify(const InfoOptions& o, const CommonOptions& common) {
-  const data::Dataset d = load_dataset(o.dataset, common, /*cache=*/false);
+  const data::Dataset d = app::load_dataset(o.dataset, common, /*cache=*/false);
   check_dataset(d, d.info.name);
   const data::KnownDataset* known = data::find_known(d.info.name);
   const auto differences = known == nullptr ? std::vector<std::string>{}
@@ -203,7 +203,7 @@ void add_data_info(CLI::App& data, const CommonOptions& common) {
   info->add_option("--split", options->split, "Which split, where there are several");
   info->footer("Example:\n  egc data info pattern");
   info->callback([options, &common] {
-    const data::Dataset d = load_dataset(options->dataset, common);
+    const data::Dataset d = app::load_dataset(options->dataset, common);
     const data::Summary s = summarize(d, options->split);
     if (common.json)
       fmt::print("{}\n", info_json(d, s).dump());

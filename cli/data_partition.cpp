@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
+#include "egc/app/find_dataset.h"
 #include "egc/core/error.h"
 #include "egc/data/dataset_part.h"
 #include "egc/data/write_dataset.h"
@@ -66,8 +66,8 @@ void add_data_partition(CLI::App& data, const CommonOptions& common) {
   command->callback([o, &common] {
     const PartitionMethod method = partition_methods().at(o->method);
     data::check_new_directory(o->out);  // before the work
-    print(data::write_parts(o->out, load_dataset(o->dataset, common), o->parts, method), o->out,
-          common.json);
+    print(data::write_parts(o->out, app::load_dataset(o->dataset, common), o->parts, method),
+          o->out, common.json);
   });
 }
 

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
 #include "cli/model_argument.h"
-#include "cli/spell.h"
 #include "egc/app/evaluate.h"
+#include "egc/app/find_dataset.h"
+#include "egc/report/spell.h"
 
 namespace egc::cli {
 
@@ -31,7 +31,7 @@ void add_eval(CLI::App& app, const CommonOptions& common) {
   c->footer("Example:\n  egc eval runs/zinc-egc-m zinc --split test");
   c->callback([o, &common] {
     const std::vector<std::string> models = find_models(o->model, common);
-    const data::Dataset d = load_dataset(o->dataset, options_for_data(o->model, common));
+    const data::Dataset d = app::load_dataset(o->dataset, options_for_data(o->model, common));
     const app::EvalResult r = app::evaluate_model(models, d, o->part, o->batch);
     if (common.json)
       fmt::print("{}\n", nlohmann::ordered_json{{"metric", r.metric},
@@ -42,7 +42,7 @@ void add_eval(CLI::App& app, const CommonOptions& common) {
                              .dump());
     else
       fmt::print("{} {} of {}: {} ({} labelled items)\n", o->part, r.metric, d.info.name,
-                 spell_score(r.metric, r.value), r.items);
+                 report::spell_score(r.metric, r.value), r.items);
   });
 }
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
 #include "cli/model_argument.h"
 #include "egc/app/convert.h"
+#include "egc/app/find_dataset.h"
 #include "egc/core/error.h"
 #include "egc/core/named_table.h"
 
@@ -63,7 +63,7 @@ void add_import(CLI::App& app, const CommonOptions& common) {
             "--config tells everything of the network; {} cannot change it", name);
     o->from_authors = o->from == "authors";
     std::optional<data::Dataset> dataset;
-    if (!o->dataset.empty()) dataset = load_dataset(o->dataset, common);
+    if (!o->dataset.empty()) dataset = app::load_dataset(o->dataset, common);
     if (!o->self_loops) o->self_loops = o->from_authors ? "symnorm" : "all";
     const app::ModelFacts facts = app::import_model(*o, dataset ? &*dataset : nullptr);
     if (common.json)

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
 #include "cli/model_argument.h"
 #include "cli/model_input.h"
 #include "egc/app/explain.h"
+#include "egc/app/find_dataset.h"
 #include "egc/core/error.h"
 
 namespace egc::cli {
@@ -87,7 +87,7 @@ void add_explain(CLI::App& app, const CommonOptions& common) {
     const app::ExplainResult r = app::explain(*o, [&](const data::DatasetInfo& info) {
       const CommonOptions of_data = options_for_data(o->from, common);
       return o->part.empty() ? open_model_input(o->input, of_data, info)
-                             : whole_dataset(load_dataset(o->input.input, of_data));
+                             : whole_dataset(app::load_dataset(o->input.input, of_data));
     });
     common.json ? print_shares_json(r) : print_shares(r);
     if (!o->out.empty() && !common.json)

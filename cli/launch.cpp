@@ -43,7 +43,7 @@ struct Rank {
   pid_t pid = 0;
   int output = -1;
   std::string line;  // begun
-  std::unique_ptr<PassSignalsTo> signals;
+  std::unique_ptr<app::PassSignalsTo> signals;
 };
 
 Rank start(const std::vector<std::string>& arguments, int rank, int64_t size, int port) {
@@ -70,7 +70,7 @@ Rank start(const std::vector<std::string>& arguments, int rank, int64_t size, in
     _exit(127);
   }
   close(ends[1]);
-  return {pid, ends[0], "", std::make_unique<PassSignalsTo>(pid)};
+  return {pid, ends[0], "", std::make_unique<app::PassSignalsTo>(pid)};
 }
 
 // Prints whole lines with their rank; false where the output has ended.

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/shared_files.h"
+#include "egc/app/shared_files.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
@@ -73,7 +73,7 @@ void add_model_argument(CLI::App& c, ModelArgument& argument, bool may_be_severa
 
 std::vector<std::string> pretrained_models() {
   std::vector<std::string> out;
-  const auto dir = shared_file("pretrained");
+  const auto dir = app::shared_file("pretrained");
   std::error_code ignored;
   if (dir)
     for (const auto& entry : fs::directory_iterator(*dir, ignored))
@@ -100,7 +100,8 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
     return {file.string()};
   };
   if (!fs::exists(path, ignored)) {
-    if (const auto file = shared_file(fs::path("pretrained") / (argument.name + ".safetensors")))
+    if (const auto file =
+            app::shared_file(fs::path("pretrained") / (argument.name + ".safetensors")))
       return alone(*file);
     const bool like_a_path = path.has_parent_path() || path.has_extension();
     fail(ErrorKind::kSystem, "{}: file not found{}", argument.name,

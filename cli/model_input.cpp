@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/build_module.h"
-#include "cli/dataset_argument.h"
+#include "egc/app/find_dataset.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/data/slice.h"
@@ -136,7 +136,7 @@ app::NextChunk open_model_input(const ModelInputOptions& o, const CommonOptions&
   if (!o.csv.nodes.empty()) return read_tables(o, info);
   std::error_code ignored;
   if (o.input == data::kStdin || fs::is_regular_file(o.input, ignored)) return read_smiles(o, info);
-  return read_in_slices(load_dataset(o.input, common));
+  return read_in_slices(app::load_dataset(o.input, common));
 }
 
 }  // namespace egc::cli

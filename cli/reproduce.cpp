@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "cli/common.h"
-#include "cli/dataset_argument.h"
-#include "cli/paper_tables.h"
-#include "cli/reproduce_cells.h"
 #include "cli/stop_signal.h"
+#include "egc/app/find_dataset.h"
+#include "egc/app/paper_tables.h"
+#include "egc/app/reproduce_cells.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
@@ -21,6 +21,7 @@ namespace egc::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using app::ReproduceOptions;
 using reproduce::Cell;
 using reproduce::Table;
 
@@ -36,8 +37,8 @@ struct Command {
 };
 
 void list_tables(const CommonOptions& common) {
-  for (const std::string& name : table_names()) {
-    const std::string title = read_table(name).title;
+  for (const std::string& name : app::table_names()) {
+    const std::string title = app::read_table(name).title;
     if (common.json)
       fmt::print("{}\n", nlohmann::ordered_json{{"table", name}, {"title", title}}.dump());
     else
@@ -73,7 +74,7 @@ bool has_dataset(const Table& table, const std::string& dataset) {
 reproduce::FilledCell filled_cell(const Table& table, const Cell& cell, const ReproduceOptions& o,
                                   uint64_t first_seed) {
   const reproduce::CellDirectory dir(o.out, table, cell, o.change);
-  if (!cell.config.empty()) dir.check_config(cell_config(table, cell, o.change));
+  if (!cell.config.empty()) dir.check_config(app::cell_config(table, cell, o.change));
   return {&cell, reproduce::results_of(dir, table, cell, first_seed, o.seeds)};
 }
 
@@ -98,14 +99,15 @@ std::vector<reproduce::Group> compared_as_far_as_there(const Table& table,
       log_warning("the page is without {}: {}", cell->name(), e.what());
       filled.push_back({cell, {}});
     }
-  return reproduce::compare(table, filled, missing_datasets(table, cells, o, common), o.change);
+  return reproduce::compare(table, filled, app::missing_datasets(table, cells, o, common),
+                            o.change);
 }
 
 // Of the whole table, whichever of its cells were asked for.
 void write_page(const Table& table, const ReproduceOptions& o, const CommonOptions& common) {
   std::vector<reproduce::Group> scores;
   if (table.measure == reproduce::Measure::kEpoch) {
-    const Table main = read_table(kMain);
+    const Table main = app::read_table(kMain);
     std::vector<const Cell*> cells = all_cells(main);
     std::erase_if(cells, [&](const Cell* cell) { return !has_dataset(table, cell->dataset); });
     scores = compared_as_far_as_there(main, cells, o, common);
@@ -136,7 +138,7 @@ std::map<std::string, std::string> stand_ins(const Table& table,
 
 bool is_here(const std::string& dataset, const CommonOptions& common) {
   try {
-    dataset_directory(dataset, common);
+    app::dataset_directory(dataset, common);
     return true;
   } catch (const Error&) {
     return false;
@@ -151,7 +153,7 @@ std::optional<Error> run_cells(const Table& table, const std::vector<const Cell*
                   [&](const Cell* cell) { return missing.contains(cell->dataset); }))
     return Error(ErrorKind::kData, missing.begin()->second);
   try {
-    if (run_missing_cells(table, cells, missing, o, common, watch_stop_signals()))
+    if (app::run_missing_cells(table, cells, missing, o, common, watch_stop_signals()))
       return std::nullopt;
   } catch (const Error& e) {
     return e;
@@ -160,14 +162,14 @@ std::optional<Error> run_cells(const Table& table, const std::vector<const Cell*
 }
 
 void reproduce_table(Command c, const CommonOptions& common) {
-  const Table table = read_table(c.table);
+  const Table table = app::read_table(c.table);
   const auto cells = chosen_cells(table, c.patterns);
   c.run.change.stand_ins = stand_ins(table, c.use);
   for (const auto& [dataset, instead] : table.generated)
     if (!is_here(dataset, common)) c.run.change.stand_ins.try_emplace(dataset, instead);
   c.run.change.threads = num_threads();
   if (!c.show && !c.run.seeds) c.run.seeds = 1;
-  const auto missing = missing_datasets(table, cells, c.run, common);
+  const auto missing = app::missing_datasets(table, cells, c.run, common);
   const auto failure = c.show ? std::nullopt : run_cells(table, cells, missing, c.run, common);
   const auto groups = compared(table, cells, missing, c.run, common.seed);
   const auto render = common.json  ? reproduce::to_json_lines

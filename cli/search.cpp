@@ -1,33 +1,25 @@
 // egc search: settings, or aggregators, that validation likes best.
-#include "cli/search.h"
+#include "egc/app/search.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
+#include <memory>
 
-#include "cli/dataset_argument.h"
-#include "cli/spell.h"
+#include "cli/common.h"
 #include "cli/stop_signal.h"
-#include "cli/train_runs.h"
-#include "egc/core/claim_file.h"
-#include "egc/core/error.h"
-#include "egc/core/json_parse.h"
-#include "egc/report/html.h"
+#include "egc/core/statistics.h"
+#include "egc/report/spell.h"
 
 namespace egc::cli {
 namespace {
 
-namespace fs = std::filesystem;
+using app::AggregatorSearchResult;
+using app::Trial;
+using report::spell_score;
 using Json = nlohmann::ordered_json;
 
-std::string spell(const Trial& t, double value) {
-  return std::isnan(value) ? "-" : spell_score(t.metric, value);
-}
-
-}  // namespace
-
-void add_search_options(CLI::App& c, SearchOptions& o) {
+void add_search_options(CLI::App& c, app::SearchOptions& o) {
   c.add_option("dataset", o.trials.dataset, "A known or generated dataset, or a directory")
       ->required();
   c.add_option("--config", o.config, "What is not searched (default: the paper's)");
@@ -46,53 +38,14 @@ void add_search_options(CLI::App& c, SearchOptions& o) {
       ->required();
 }
 
-Json base_config(const SearchOptions& o) {
-  const std::string file =
-      o.config.empty() ? published_config(o.trials.dataset, o.model) : o.config;
-  check(!file.empty(), "the paper has no configuration of {} for {}; --config gives one", o.model,
-        o.trials.dataset);
-  Json config = read_json_file<Json>(file, ErrorKind::kUsage);
-  const auto is_object = [&](const char* key) {
-    return config.find(key) != config.end() && config[key].is_object();
-  };
-  check(config.is_object() && is_object("model"), "{}: is no configuration: \"model\" is missing",
-        file);
-  check(is_object("train") || !config.contains("train"), "{}: \"train\" must be an object", file);
-  config.erase("about");  // of a run's own
-  const fs::path path(o.trials.dataset);
-  std::error_code ignored;
-  config["dataset"] = fs::exists(path, ignored) ? fs::canonical(path).string() : o.trials.dataset;
-  if (o.epochs) config["train"]["epochs"] = *o.epochs;
-  if (!config["train"].contains("epochs")) config["train"]["epochs"] = 200;
-  check(config["train"]["epochs"].is_number_integer() && config["train"]["epochs"] >= 1,
-        "{}: \"epochs\" must be a whole number from 1 on", file);
-  return config;
-}
-
-int64_t most_epochs(const Json& config) { return config.at("train").at("epochs").get<int64_t>(); }
-
-void claim_directory(const SearchOptions& o, Json plan, const CommonOptions& common) {
-  dataset_directory(o.trials.dataset, common);  // a misspelt one leaves nothing behind
-  plan.update({{"method", o.method},
-               {"seed", common.seed},
-               {"first_epochs", o.first_epochs},
-               {"factor", o.factor}});
-  claim_file(fs::path(o.trials.out) / "search.json", plan.dump(2) + "\n",
-             "another search was begun there, see search.json; choose another --out");
-}
-
-void run_search(const std::function<void()>& search) {
+// Ends the program as interrupted where the search was stopped.
+template <class F>
+auto run_search(F&& search) {
   try {
-    search();
-  } catch (const SearchStopped&) {
+    return search(watch_stop_signals());
+  } catch (const app::SearchStopped&) {
     end_interrupted();
   }
-}
-
-void check_found(const Trial& best) {
-  if (std::isnan(best.valid))
-    fail(ErrorKind::kVerification,
-         "no trial has a score: each was refused, or its loss became no number");
 }
 
 void print_trials(const std::vector<Trial>& trials, const CommonOptions& common) {
@@ -107,19 +60,89 @@ void print_trials(const std::vector<Trial>& trials, const CommonOptions& common)
                               {"test", t.test}}
                              .dump());
     else
-      fmt::print("{:<40} {:>7} {:>12} {:>12}\n", t.name, t.epochs, spell(t, t.valid),
-                 spell(t, t.test));
+      fmt::print("{:<40} {:>7} {:>12} {:>12}\n", t.name, t.epochs,
+                 app::spell_trial_score(t, t.valid), app::spell_trial_score(t, t.test));
   }
 }
 
-std::string trials_as_html(const std::vector<Trial>& trials) {
-  std::string out =
-      "<div class=\"scroll\"><table><tr><th></th><th>epochs</th><th>valid</th><th>test</th></tr>\n";
-  for (const Trial& t : trials)
-    out += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                       report::escape_html(t.name), t.epochs, spell(t, t.valid), spell(t, t.test));
-  return out + "</table></div>\n";
+void print(const AggregatorSearchResult& r, const CommonOptions& common) {
+  if (!r.tried.empty() && (!common.quiet || common.json)) print_trials(r.tried, common);
+  for (const auto& [name, share] : r.shares)
+    if (common.json)
+      fmt::print("{}\n", Json{{"aggregator", name}, {"share", share}}.dump());
+    else
+      fmt::print("{:<10} {:5.1f} %\n", name, 100 * share);
+  for (const app::AggregatorFinal& f : r.finals) {
+    const Spread v = spread_of(f.valid);
+    const Spread s = spread_of(f.test);
+    if (common.json)
+      fmt::print("{}\n", Json{{"summary", f.role},
+                              {"aggregators", f.aggregators},
+                              {"metric", r.metric},
+                              {"seeds", s.count},
+                              {"valid", v.mean},
+                              {"valid_std", v.deviation},
+                              {"test", s.mean},
+                              {"test_std", s.deviation},
+                              {"search_epochs", f.role == "chosen" ? r.search_epochs : 0}}
+                             .dump());
+    else
+      fmt::print("{:<8} {:<24} valid {}  test {}  ({} seeds)\n", f.role,
+                 fmt::format("{}", fmt::join(f.aggregators, ",")),
+                 spell_score(r.metric, v.mean, v.deviation),
+                 spell_score(r.metric, s.mean, s.deviation), s.count);
+  }
+  if (!common.json) fmt::print("{}\n{}\n", r.budget, r.report);
 }
+
+void add_search_settings(CLI::App& search, const CommonOptions& common) {
+  auto o = std::make_shared<app::SettingsSearchOptions>();
+  CLI::App* c = search.add_subcommand("settings", "Hyperparameters: random, grid, or halving");
+  add_search_options(*c, *o);
+  c->add_option("--space", o->space,
+                "A JSON file, for instance {\"train.lr\": {\"log\": [1e-4, 1e-2]}}")
+      ->required();
+  c->add_option("--method", o->method, "random, grid, or halving: random, then the best go on")
+      ->check(CLI::IsMember({"random", "grid", "halving"}))
+      ->capture_default_str();
+  c->add_option("--trials", o->count, "Points that are drawn")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  c->footer("Example:\n  egc search settings zinc --model gcn --space space.json --out found");
+  c->callback([o, &common] {
+    const auto found =
+        run_search([&](const auto* stop) { return app::search_settings(*o, common, stop); });
+    print_trials(found.trials, common);
+    if (!common.json) fmt::print("{}\n", found.best);
+  });
+}
+
+void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
+  auto o = std::make_shared<app::AggregatorSearchOptions>();
+  CLI::App* c = search.add_subcommand("aggregators", "Which of the seven EGC should have");
+  add_search_options(*c, *o);
+  c->add_option("--choose", o->choose, "How many")->check(CLI::Range(1, 7))->capture_default_str();
+  c->add_option("--method", o->method,
+                "halving: all sets, the best go on; gates: one network with all seven, pruned")
+      ->check(CLI::IsMember({"halving", "gates"}))
+      ->capture_default_str();
+  c->add_option("--gate-epochs", o->gate_epochs, "Of the network with all seven")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  c->add_option("--strength", o->strength, "Of the penalty on aggregators, with gates")
+      ->capture_default_str();
+  c->add_option("--seeds", o->seeds,
+                "Trainings of each finalist and of the configuration's own set")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  c->footer("Example:\n  egc search aggregators zinc --choose 3 --jobs 2 --out found");
+  c->callback([o, &common] {
+    print(run_search([&](const auto* stop) { return app::search_aggregators(*o, common, stop); }),
+          common);
+  });
+}
+
+}  // namespace
 
 void add_search(CLI::App& app, const CommonOptions& common) {
   CLI::App* search =

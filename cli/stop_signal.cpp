@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <cerrno>
 
 #include "egc/core/error.h"
@@ -11,18 +10,13 @@
 namespace egc::cli {
 namespace {
 
-volatile std::sig_atomic_t wish = 0;
-
-constexpr int kSlots = 256;
-std::atomic<pid_t> children[kSlots];
-static_assert(std::atomic<pid_t>::is_always_lock_free);  // a handler may use it
+volatile std::sig_atomic_t stop_requested = 0;
 
 void on_signal(int number) {
   const int error = errno;
-  for (const auto& child : children)
-    if (const pid_t pid = child.load(); pid > 0) kill(pid, number);
-  if (wish != 0) std::signal(number, SIG_DFL);  // the next one ends the process
-  wish = 1;
+  app::signal_children(number);
+  if (stop_requested != 0) std::signal(number, SIG_DFL);  // the next one ends the process
+  stop_requested = 1;
   errno = error;
 }
 
@@ -40,17 +34,7 @@ const volatile std::sig_atomic_t* watch_stop_signals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  return &wish;
+  return &stop_requested;
 }
-
-PassSignalsTo::PassSignalsTo(pid_t child) {
-  for (slot_ = 0; slot_ < kSlots; ++slot_) {
-    pid_t free = 0;
-    if (children[slot_].compare_exchange_strong(free, child)) return;
-  }
-  fail(ErrorKind::kUsage, "at most {} jobs at a time", kSlots);
-}
-
-PassSignalsTo::~PassSignalsTo() { children[slot_] = 0; }
 
 }  // namespace egc::cli

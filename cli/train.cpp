@@ -1,24 +1,64 @@
 // egc train: one run, or several with different seeds, and what came of them.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/spell.h"
 #include "cli/stop_signal.h"
-#include "cli/train_runs.h"
+#include "cli/train_display.h"
+#include "egc/app/search_trials.h"
+#include "egc/app/train.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
+#include "egc/core/log.h"
 #include "egc/core/statistics.h"
 #include "egc/core/text_file.h"
+#include "egc/report/spell.h"
 
 namespace egc::cli {
 namespace {
 
 using app::TrainOutcome;
+using report::spell_score;
 using Json = nlohmann::ordered_json;
+
+// Epochs and outcomes, for people or programs.
+class Display : public app::TrainProgress {
+ public:
+  Display(const CommonOptions& common, const volatile std::sig_atomic_t* stop)
+      : common_(common), stop_(stop) {
+    const bool bar = isatty(STDERR_FILENO) != 0;
+    output_ = app::train_place().rank > 0 ? TrainOutput::kNothing  // rank 0 tells
+              : common.json               ? TrainOutput::kJson
+              : common.quiet              ? TrainOutput::kNothing
+              : bar                       ? TrainOutput::kBar
+                                          : TrainOutput::kLines;
+  }
+
+  std::unique_ptr<train::RunObserver> observe() override {
+    return std::make_unique<TrainDisplay>(output_, stop_);
+  }
+  void on_outcome(const TrainOutcome& outcome) override {
+    if (output_ == TrainOutput::kJson) fmt::print("{}\n", app::to_json(outcome));
+    std::fflush(stdout);
+  }
+  void on_line(std::string_view text) override {
+    if (output_ == TrainOutput::kJson) {
+      fmt::print("{}\n", text);
+      std::fflush(stdout);
+    } else if (const Json line = Json::parse(text); line.contains("epoch") && !common_.quiet) {
+      log_info("seed {} {}", line.at("seed").get<uint64_t>(), app::spell_epoch(line));
+    }
+  }
+
+ private:
+  const CommonOptions& common_;
+  const volatile std::sig_atomic_t* stop_;
+  TrainOutput output_;
+};
 
 void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir,
                const CommonOptions& common) {
@@ -40,11 +80,11 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
   fmt::print("  seed  epochs  best    valid {:<9} test {:<9}  time\n", first.metric, first.metric);
   for (const TrainOutcome& r : outcomes)
     fmt::print("  {:>4}  {:>6}  {:>4}  {:>15}  {:>13}  {}\n", r.seed, r.epochs, r.best_epoch,
-               spell_score(r.metric, r.valid), spell_score(r.metric, r.test),
-               spell_time(r.seconds));
+               report::spell_score(r.metric, r.valid), report::spell_score(r.metric, r.test),
+               report::spell_time(r.seconds));
   if (count > 1)
     fmt::print("  test {} {} (mean and deviation over {} seeds)\n", first.metric,
-               spell_score(first.metric, mean, deviation), count);
+               report::spell_score(first.metric, mean, deviation), count);
   fmt::print("{}\n", dir);
 }
 
@@ -56,49 +96,26 @@ std::string dataset_of(const std::string& config) {
   return it != json.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
-// A rank above 0: rank 0 has the files and tells the rest.
-void follow(const TrainCommand& o, CommonOptions common, const std::string& dir,
-            const volatile std::sig_atomic_t* stop) {
-  common.quiet = true;
-  common.json = false;
-  TrainingData data(common);
-  for (const TrainOutcome& r : train_in_turn({dir}, o, common, data, stop))
-    if (r.interrupted) throw CLI::RuntimeError(kInterrupted);
-}
-
-void train(const TrainCommand& o, const CommonOptions& common) {
-  check(o.resume.empty() != o.options.dataset.empty(),
-        "egc train takes a dataset, or --resume with a run, not both and not neither");
+void train(const app::TrainRequest& o, const CommonOptions& common) {
   const auto* stop = watch_stop_signals();
-  const std::string dir = !o.resume.empty() ? o.resume
-                          : o.out.empty()   ? free_directory(o.options, o.overwrite)
-                                            : o.out;
-  const distributed::GroupAddress place = app::train_place();
-  if (place.rank > 0) return follow(o, common, dir, stop);
-  check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
-        o.seeds);
-  TrainingData data(common);
-  std::unique_ptr<Replaced> replaced;  // until the new runs have results
-  const std::vector<std::string> runs =
-      o.resume.empty() ? begin_runs(o, common, data, dir, replaced) : runs_in(dir);
-  check(place.size == 1 || runs.size() == 1,
-        "a group of processes goes on with one run at a time; {} has {}", dir, runs.size());
-  const auto outcomes = o.jobs == 1 || runs.size() == 1 ? train_in_turn(runs, o, common, data, stop)
-                                                        : train_at_once(runs, o, common, stop);
-  for (const TrainOutcome& r : outcomes) {
+  Display display(common, stop);
+  const app::TrainReport report = app::train(o, common, display, stop);
+  const bool is_first = app::train_place().rank == 0;
+  for (const TrainOutcome& r : report.outcomes) {
     if (!r.interrupted) continue;
-    fmt::print(stderr, "egc: interrupted; egc train --resume {} goes on\n", dir);
+    if (is_first)
+      fmt::print(stderr, "egc: interrupted; egc train --resume {} goes on\n", report.directory);
     throw CLI::RuntimeError(kInterrupted);
   }
-  for (const TrainOutcome& r : outcomes) {
+  if (!is_first) return;
+  for (const TrainOutcome& r : report.outcomes) {
     if (!r.paused) continue;
     if (!common.json)
       fmt::print("paused after epoch {}, best valid {} {}; egc train --resume {} goes on\n",
-                 r.epochs, r.metric, spell_score(r.metric, r.valid), dir);
+                 r.epochs, r.metric, report::spell_score(r.metric, r.valid), report.directory);
     return;
   }
-  if (runs.size() > 1) write_seeds_report(dir, runs, outcomes);
-  summarise(outcomes, dir, common);
+  summarise(report.outcomes, report.directory, common);
 }
 
 // A flag for every field of the configuration.
@@ -130,7 +147,7 @@ void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
 }  // namespace
 
 void add_train(CLI::App& app, const CommonOptions& common) {
-  auto o = std::make_shared<TrainCommand>();
+  auto o = std::make_shared<app::TrainRequest>();
   app::TrainOptions& f = o->options;
   CLI::App* c = app.add_subcommand("train", "Trains a network on a dataset");
   c->add_option("dataset", f.dataset, "A known or generated dataset, or a directory");

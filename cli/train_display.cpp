@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "cli/spell.h"
 #include "egc/core/log.h"
+#include "egc/report/spell.h"
 
 namespace egc::cli {
 namespace {
@@ -55,12 +55,12 @@ void TrainDisplay::draw(const train::Trainer::Step& step) {
   constexpr int kWidth = 20;
   const int filled = static_cast<int>(of_epoch * kWidth);
   const std::string valid =
-      p.history.empty() ? "" : " valid " + spell_score(metric, p.history.back().valid);
+      p.history.empty() ? "" : " valid " + report::spell_score(metric, p.history.back().valid);
   fmt::print(stderr,
              "\r\x1b[Kepoch {}/{} [{:=<{}}{:{}}] loss {:.4f}{} lr {:.2g} {:.0f} {}/s left {}",
              step.epoch, trainer_->config().train.epochs, "", filled, "", kWidth - filled,
              step.loss, valid, p.lr, a_second * static_cast<double>(items_), unit_,
-             spell_time((epochs - done) / std::max(1e-9, a_second)));
+             report::spell_time((epochs - done) / std::max(1e-9, a_second)));
   bar_is_there_ = true;
 }
 
@@ -71,7 +71,7 @@ void TrainDisplay::on_epoch(const train::EpochRecord& r, bool best) {
   } else if (output_ == TrainOutput::kLines) {
     const std::string metric(data::metrics().name_of(trainer_->data().dataset().info.metric));
     log_info("seed {} epoch {}: loss {:.4f}, valid {}{}, lr {:.2g}, {:.1f} s",
-             trainer_->config().seed, r.epoch, r.train_loss, spell_score(metric, r.valid),
+             trainer_->config().seed, r.epoch, r.train_loss, report::spell_score(metric, r.valid),
              best ? " (best)" : "", r.lr, r.seconds);
   }
 }

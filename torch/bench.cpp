@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/measure.h"
+#include "egc/bench/measure.h"
 #include "egc/core/parallel.h"
 #include "egc/engine/gemm.h"
 #include "egc/engine/spmm.h"
@@ -20,10 +20,10 @@
 namespace egc::torch {
 namespace {
 
-using cli::Contestant;
-using cli::measure;
-using cli::peak_extra_mb;
-using cli::Timing;
+using bench::Contestant;
+using bench::measure;
+using bench::peak_extra_mb;
+using bench::Timing;
 
 struct Common {
   bool json = false;
@@ -260,7 +260,7 @@ void bench_fusion(const FusionOptions& o, const Common& common, const std::strin
   std::fflush(stdout);
 }
 
-int bench(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   CLI::App app{"Our layers and the same composed of ATen calls, in turns", "egc_torch_bench"};
   app.require_subcommand(1);
   app.fallthrough();
@@ -324,7 +324,7 @@ int bench(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return egc::torch::bench(argc, argv);
+    return egc::torch::run_program(argc, argv);
   } catch (const egc::Error& e) {
     fmt::print(stderr, "egc_torch_bench: {}\n", e.what());
     return static_cast<int>(e.kind());

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)  // the only ones of this module that users see
 namespace egc {
 
 enum class Aggregator : uint8_t { kAdd, kMean, kSymnorm, kMax, kMin, kVar, kStd };
@@ -48,3 +49,4 @@ class AggregatorSet {
 AggregatorSet parse_aggregators(const std::vector<std::string>& names);
 
 }  // namespace egc
+#pragma GCC visibility pop

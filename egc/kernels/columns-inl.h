@@ -90,7 +90,7 @@ HWY_INLINE void for_each_block(size_t columns, F&& f) {
   if constexpr (kHalves && kFullLanes < T >> 8)
     if (columns >= 8) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 8>(), columns, f);
   if constexpr (kFullLanes < T >> 4)
-    if (columns >= 4) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 4>(), columns, f);
+    if (columns >= 4) return blocks_of<1>(hn::CappedTag<T, 4>(), columns, f);
   blocks_of<1>(hn::CappedTag<T, 1>(), columns, f);
 }
 

@@ -123,14 +123,28 @@ Kinds walked_kinds(Kinds kinds, bool winners) {
   return kinds;
 }
 
+// Which walks there are, for the size of the program: one for each set of kinds; without those that
+// take the least alone; only those that take both extrema or none; those of graphs with weights;
+// only those that take the sum and both (walked_kinds).
+enum class Walks { kAll, kNoLoneMin, kBothExtrema, kWeighted, kFew };
+
+// With weights a sum or a symmetric one goes alone; everything else takes the sum and both extrema.
+constexpr bool is_weighted_walk(Kinds::Sums sums, bool sym, bool max, bool min) {
+  return (sums == Kinds::kSum && !sym && !max && !min) ||
+         (sums == Kinds::kNone && sym && !max && !min) || (sums != Kinds::kNone && max && min);
+}
+
 // Calls f<kinds>(), with the kinds as a constant. kWinners is a choice of the kernel, not of the
-// set, so that the forward pass does not compile walks that it never uses; likewise kMoments and
-// kFew (walked_kinds).
-template <bool kWinners, bool kMoments = true, bool kFew = false, class F>
+// set, so that the forward pass does not compile walks that it never uses; likewise kMoments.
+template <bool kWinners, bool kMoments = true, Walks kWalks = Walks::kAll, class F>
 void with_kinds(Kinds kinds, F&& f) {
   const auto with = [&]<Kinds::Sums kSums, bool kSym, bool kMax, bool kMin>() {
-    constexpr bool kReached = kFew ? kSums != Kinds::kNone && kMax && kMin
-                                   : kSums != Kinds::kNone || kSym;  // as Kinds::of has it
+    constexpr bool kReached =
+        kWalks == Walks::kFew ? kSums != Kinds::kNone && kMax && kMin
+        : kWalks == Walks::kWeighted
+            ? is_weighted_walk(kSums, kSym, kMax, kMin)
+            : (kSums != Kinds::kNone || kSym) &&  // as Kinds::of has it
+                  (kWalks == Walks::kAll || kMax == kMin || (kWalks == Walks::kNoLoneMin && kMax));
     if constexpr (kReached)
       f.template operator()<Kinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
   };
@@ -162,13 +176,26 @@ void with_kinds(Kinds kinds, F&& f) {
 // The walk for a set of kinds, chosen once per call of a kernel.
 template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
 WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
-  constexpr bool kFew = kFewWalks<T> && std::is_same_v<To, RowScratch<T>>;
+  constexpr bool kDirect = !std::is_same_v<To, RowScratch<T>>;
+  constexpr Walks kPlain = kDirect        ? Walks::kBothExtrema
+                           : kFewWalks<T> ? Walks::kFew
+                                          : Walks::kNoLoneMin;
   WalkRow<T, To> walk = nullptr;
-  with_kinds<kWinners, true, kFew>(kinds, [&]<Kinds kKinds>() {
-    walk = &walk_row<kKinds, false, T, To>;
-    if constexpr (kMayBeWeighted)
-      if (weighted) walk = &walk_row<kKinds, true, T, To>;
-  });
+  if constexpr (kMayBeWeighted)
+    if (weighted) {
+      if (!kFewWalks<T> && !is_weighted_walk(kinds.sums, kinds.sym, kinds.max, kinds.min)) {
+        kinds.max = kinds.min = true;
+        if (kinds.sums == Kinds::kNone) kinds.sums = Kinds::kSum;
+      }
+      with_kinds<kWinners, true, kFewWalks<T> ? Walks::kFew : Walks::kWeighted>(
+          kinds, [&]<Kinds kKinds>() { walk = &walk_row<kKinds, true, T, To>; });
+      return walk;
+    }
+  // What a direct walk takes beyond the set has the weight 0, or no place.
+  if constexpr (kDirect) kinds.max = kinds.min = kinds.max || kinds.min;
+  if constexpr (kPlain == Walks::kNoLoneMin) kinds.max = kinds.max || kinds.min;
+  with_kinds<kWinners, true, kPlain>(
+      kinds, [&]<Kinds kKinds>() { walk = &walk_row<kKinds, false, T, To>; });
   return walk;
 }
 

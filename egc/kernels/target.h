@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)  // the only ones of this module that users see
 namespace egc::kernels {
 
 // Names of the instruction sets that were compiled in and that this machine has, best first.
@@ -19,3 +20,4 @@ void force_target(const std::string& name);
 void apply_target_from_environment();
 
 }  // namespace egc::kernels
+#pragma GCC visibility pop

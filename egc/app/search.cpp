@@ -1,0 +1,76 @@
+#include "egc/app/search.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "egc/app/begin_runs.h"
+#include "egc/app/find_dataset.h"
+#include "egc/core/claim_file.h"
+#include "egc/core/error.h"
+#include "egc/core/json_parse.h"
+#include "egc/report/html.h"
+#include "egc/report/spell.h"
+
+namespace egc::app {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string spell_trial_score(const Trial& t, double value) {
+  return std::isnan(value) ? "-" : report::spell_score(t.metric, value);
+}
+
+Json base_config(const SearchOptions& o) {
+  const std::string file =
+      o.config.empty() ? published_config(o.trials.dataset, o.model) : o.config;
+  check(!file.empty(), "the paper has no configuration of {} for {}; --config gives one", o.model,
+        o.trials.dataset);
+  Json config = read_json_file<Json>(file, ErrorKind::kUsage);
+  const auto is_object = [&](const char* key) {
+    return config.find(key) != config.end() && config[key].is_object();
+  };
+  check(config.is_object() && is_object("model"), "{}: is no configuration: \"model\" is missing",
+        file);
+  check(is_object("train") || !config.contains("train"), "{}: \"train\" must be an object", file);
+  config.erase("about");  // of a run's own
+  const fs::path path(o.trials.dataset);
+  std::error_code ignored;
+  config["dataset"] = fs::exists(path, ignored) ? fs::canonical(path).string() : o.trials.dataset;
+  if (o.epochs) config["train"]["epochs"] = *o.epochs;
+  if (!config["train"].contains("epochs")) config["train"]["epochs"] = 200;
+  check(config["train"]["epochs"].is_number_integer() && config["train"]["epochs"] >= 1,
+        "{}: \"epochs\" must be a whole number from 1 on", file);
+  return config;
+}
+
+int64_t most_epochs(const Json& config) { return config.at("train").at("epochs").get<int64_t>(); }
+
+void claim_directory(const SearchOptions& o, Json plan, const Session& session) {
+  dataset_directory(o.trials.dataset, session);  // a misspelt one leaves nothing behind
+  plan.update({{"method", o.method},
+               {"seed", session.seed},
+               {"first_epochs", o.first_epochs},
+               {"factor", o.factor}});
+  claim_file(fs::path(o.trials.out) / "search.json", plan.dump(2) + "\n",
+             "another search was begun there, see search.json; choose another --out");
+}
+
+void check_found(const Trial& best) {
+  if (std::isnan(best.valid))
+    fail(ErrorKind::kVerification,
+         "no trial has a score: each was refused, or its loss became no number");
+}
+
+std::string trials_as_html(const std::vector<Trial>& trials) {
+  std::string out =
+      "<div class=\"scroll\"><table><tr><th></th><th>epochs</th><th>valid</th><th>test</th></tr>\n";
+  for (const Trial& t : trials)
+    out += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                       report::escape_html(t.name), t.epochs, spell_trial_score(t, t.valid),
+                       spell_trial_score(t, t.test));
+  return out + "</table></div>\n";
+}
+
+}  // namespace egc::app
