@@ -14,8 +14,11 @@
 #include "egc/engine/spmm.h"
 #include "egc/graph/topologies.h"
 #include "egc/kernels/target.h"
+#include "egc/models/network.h"
 #include "egc/torch/autograd.h"
 #include "egc/torch/composed.h"
+#include "egc/train/run_config.h"
+#include "torch/bench_gemm.h"
 
 namespace egc::torch {
 namespace {
@@ -24,13 +27,6 @@ using bench::Contestant;
 using bench::measure;
 using bench::peak_extra_mb;
 using bench::Timing;
-
-struct Common {
-  bool json = false;
-  uint64_t seed = 0;
-  double scale = 1.0;
-  int reps = 7;
-};
 
 struct LayerOptions {
   std::string model = "egc-m";
@@ -115,7 +111,7 @@ struct Bench {
   }
 };
 
-void bench_layer(const LayerOptions& o, const Common& common, const std::string& model) {
+void bench_layer(const LayerOptions& o, const BenchOptions& common, const std::string& model) {
   at::manual_seed(common.seed);
   Rng rng(common.seed);
   const Csr graph = make_topology(o.topology, common.seed, common.scale);
@@ -209,7 +205,7 @@ at::Tensor sparse_matrix(const Csr& graph) {
       at::TensorOptions().dtype(at::kFloat).layout(at::kSparseCsr));
 }
 
-void bench_fusion(const FusionOptions& o, const Common& common, const std::string& topology) {
+void bench_fusion(const FusionOptions& o, const BenchOptions& common, const std::string& topology) {
   const at::NoGradGuard no_grad;
   at::manual_seed(common.seed);
   const Csr graph = make_topology(topology, common.seed, common.scale);
@@ -264,7 +260,7 @@ int run_program(int argc, char** argv) {
   CLI::App app{"Our layers and the same composed of ATen calls, in turns", "egc_torch_bench"};
   app.require_subcommand(1);
   app.fallthrough();
-  Common common;
+  BenchOptions common;
   int threads = available_cores();
   app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
   app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
@@ -304,6 +300,13 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   products->footer("Example:\n  egc_torch_bench fusion --topology arxiv-like");
+
+  std::string configs = "configs";
+  std::vector<int64_t> rows = {64, 1456, 16384};
+  CLI::App* dense = app.add_subcommand("gemm", "Products of the shapes of all configurations");
+  dense->add_option("--configs", configs, "A folder of configurations")->capture_default_str();
+  dense->add_option("--rows", rows, "Rows")->delimiter(',')->capture_default_str();
+  dense->footer("Example:\n  egc_torch_bench --reps 20 gemm --rows 1456");
   CLI11_PARSE(app, argc, argv);
 
   at::set_num_threads(threads);
@@ -313,6 +316,8 @@ int run_program(int argc, char** argv) {
     if (layer.model == "all")
       models = {"gat", "gatv2", "mpnn-sum", "mpnn-max", "pna", "egc-s", "egc-m"};
     for (const std::string& model : models) bench_layer(layer, common, model);
+  } else if (*dense) {
+    bench_gemm(configs, rows, common);
   } else {
     for (const std::string& topology : fusion.topologies) bench_fusion(fusion, common, topology);
   }

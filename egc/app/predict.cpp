@@ -10,6 +10,7 @@
 
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
+#include "egc/core/producer.h"
 #include "egc/inference/model.h"
 
 namespace egc::app {
@@ -167,12 +168,14 @@ class Lines {
 
 int64_t predict(const PredictOptions& options, const OpenInput& open) {
   auto model = inference::Model::load_ensemble({options.models.begin(), options.models.end()});
-  const NextChunk next = open(model.trained_on());
+  // Features of the next graphs are made while these are computed.
+  Producer<PredictChunk> chunks(open(model.trained_on()), /*ahead=*/1,
+                                Producer<PredictChunk>::Threads::kFree);
   Lines lines(model, options.format);
   Output out(options.out);
   int64_t count = 0;
   bool begun = false;
-  while (const auto chunk = next()) {
+  while (const auto chunk = chunks.next()) {
     inference::PredictionTable table;
     if (chunk->dataset.num_graphs() > 0) table = model.predict(chunk->dataset, options.batch);
     std::string text;

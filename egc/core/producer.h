@@ -19,10 +19,13 @@ template <class T>
 class Producer {
  public:
   // `make` gives the next thing, or nothing at the end. It runs on a thread of its own, at most
-  // `ahead` things ahead, and sees one thread (core/parallel): the consumer has the others.
-  Producer(std::function<std::optional<T>()> make, size_t ahead)
+  // `ahead` things ahead, and sees one thread (core/parallel): the consumer has the others. Where
+  // making takes as long as using, it may take whichever threads are free instead.
+  enum class Threads { kOne, kFree };
+  Producer(std::function<std::optional<T>()> make, size_t ahead, Threads threads = Threads::kOne)
       : ahead_(std::max<size_t>(1, ahead)),
-        thread_([this, make = std::move(make)](std::stop_token stop) {
+        thread_([this, make = std::move(make), threads](std::stop_token stop) {
+          if (threads == Threads::kFree) return run(make, stop);
           parallel_tasks(1, [&](int64_t) { run(make, stop); });
         }) {}
 

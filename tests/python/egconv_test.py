@@ -301,7 +301,7 @@ class States(unittest.TestCase):
         file = io.BytesIO()
         torch.save(conv, file)
         file.seek(0)
-        self.assertTrue(torch.equal(torch.load(file)(x, edge_index), y))
+        self.assertTrue(torch.equal(torch.load(file, weights_only=False)(x, edge_index), y))
 
     def test_graphs_are_pickled(self):
         x = torch.randn(6, 4)
