@@ -18,9 +18,9 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kUnit = size_t{64} << 10;  // of blocks on small pages
 
 // Blocks of whole units.
-class Pool {
+class BlockPool {
  public:
-  explicit Pool(size_t unit) : unit_(unit) {}
+  explicit BlockPool(size_t unit) : unit_(unit) {}
 
   void* allocate(size_t bytes) {
     if (bytes > std::numeric_limits<size_t>::max() / 2)
@@ -113,12 +113,12 @@ class Pool {
 };
 
 // Never destroyed: tensors may outlive the statics of this file.
-Pool& huge_pool() {
-  static Pool& instance = *new Pool(kHugePage);
+BlockPool& huge_pool() {
+  static BlockPool& instance = *new BlockPool(kHugePage);
   return instance;
 }
-Pool& small_pool() {
-  static Pool& instance = *new Pool(kUnit);
+BlockPool& small_pool() {
+  static BlockPool& instance = *new BlockPool(kUnit);
   return instance;
 }
 

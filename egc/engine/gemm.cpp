@@ -16,6 +16,8 @@ namespace {
 // Rows of one task: enough for a packed weight to be used often, few enough that a mini-batch still
 // makes work for several threads. Depends on the number of rows alone.
 int64_t block_rows(int64_t rows) { return rows < 8192 ? 256 : 1024; }
+// A weight is packed for the gradient of more rows than this.
+constexpr int64_t kFewRows = 128;
 // Partial weight gradients: enough for as many threads, few enough that adding them up is nothing.
 constexpr int64_t kMaxPartials = 32;
 
@@ -198,6 +200,12 @@ void grad_input_by_columns(int64_t rows, std::span<const GemmGradTerm<T>> terms,
   for_each_piece(rows, inputs, [&](const Output<T>& input, int64_t begin, int64_t columns) {
     for (const size_t k : input.terms) {
       const GemmGradTerm<T>& t = terms[k];
+      if (rows <= kFewRows) {
+        kernels::gemm_unpacked(rows, columns, t.out, t.grad_y.data, t.grad_y.stride,
+                               t.w.data + begin, t.w.stride, t.add_to_x, t.grad_x.data + begin,
+                               t.grad_x.stride);
+        continue;
+      }
       const auto packed = make_array<T>(kernels::packed_size<T>(t.out, columns));
       kernels::pack(t.w.data + begin, t.w.stride, t.out, columns, packed.get());
       kernels::gemm(rows, columns, t.out, t.grad_y.data, t.grad_y.stride,
@@ -247,11 +255,12 @@ void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
     return;
   }
   Packed<T> packed(terms.size());
+  const bool is_packed = rows > kFewRows;
   for (size_t k = 0; k < terms.size(); ++k)
-    if (terms[k].grad_x.data != nullptr) packed.reserve(k, terms[k].out, terms[k].in);
+    if (is_packed && terms[k].grad_x.data != nullptr) packed.reserve(k, terms[k].out, terms[k].in);
   packed.allocate();
   for (size_t k = 0; k < terms.size(); ++k)
-    if (terms[k].grad_x.data != nullptr)
+    if (is_packed && terms[k].grad_x.data != nullptr)
       kernels::pack(terms[k].w.data, terms[k].w.stride, terms[k].out, terms[k].in, packed.at(k));
 
   const auto blocks = split_evenly(rows, block_rows(rows));
@@ -275,7 +284,11 @@ void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
                                     t.x.data + begin * t.x.stride, t.x.stride,
                                     /*accumulate=*/b > first, partial.get() + p * size + offsets[k],
                                     t.in);
-        if (t.grad_x.data != nullptr)
+        if (t.grad_x.data != nullptr && !is_packed)
+          kernels::gemm_unpacked(count, t.in, t.out, grad_y, t.grad_y.stride, t.w.data, t.w.stride,
+                                 t.add_to_x, t.grad_x.data + begin * t.grad_x.stride,
+                                 t.grad_x.stride);
+        else if (t.grad_x.data != nullptr)
           kernels::gemm(count, t.in, t.out, grad_y, t.grad_y.stride,
                         static_cast<const T*>(packed.at(k)), static_cast<const T*>(nullptr),
                         t.add_to_x, t.grad_x.data + begin * t.grad_x.stride, t.grad_x.stride);

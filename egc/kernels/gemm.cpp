@@ -27,9 +27,21 @@ size_t lanes_of_last(int64_t columns, int64_t first, int vectors) {
   return static_cast<size_t>(std::min(kLane<T>, columns - first - (vectors - 1) * kLane<T>));
 }
 
-template <class T>
-void gemm_any(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* packed,
+// [rows, columns] to whole vectors, which follow each other.
+template <int kVectors, class T>
+HWY_INLINE void copy_panel(const T* from, int64_t stride, int64_t rows, size_t last, T* to) {
+  const hn::ScalableTag<T> d;
+  for (int64_t r = 0; r < rows; ++r, from += stride, to += kVectors * kLane<T>)
+    for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(load_first(d, from + v * kLane<T>, v + 1 == kVectors ? last : kFullLanes<T>), d,
+                 to + v * kLane<T>);
+}
+
+// b: panels of a packed matrix (kPacked), or a matrix with rows ldb apart.
+template <bool kPacked, class T>
+void gemm_any(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* b, int64_t ldb,
               const T* bias, bool accumulate, T* y, int64_t ldy) {
+  HWY_ALIGN T copy[kPacked ? 1 : kMostSteps * kMostVectors * kFullLanes<T>];
   Product<T> p;
   p.a_stride = ldx;
   p.c_stride = ldy;
@@ -43,24 +55,20 @@ void gemm_any(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T*
       for_each_panel<T>(n, [&](auto vectors, int64_t column) HWY_ATTR {
         constexpr int64_t kWidth = vectors() * kLane<T>;
         p.a = x + r * ldx + s;
-        p.b = packed + column * k + s * kWidth;
-        p.b_stride = kWidth;
+        p.b = kPacked ? b + column * k + s * kWidth : b + s * ldb + column;
+        p.b_stride = kPacked ? kWidth : ldb;
         p.bias = bias == nullptr ? nullptr : bias + column;
         p.c = y + r * ldy + column;
         p.last = lanes_of_last<T>(n, column, vectors());
+        if constexpr (!kPacked)
+          if (p.last != kFullLanes<T>) {  // the last panel: nothing is read behind it
+            copy_panel<vectors()>(p.b, ldb, p.steps, p.last, copy);
+            p.b = copy;
+            p.b_stride = kWidth;
+          }
         tiles<vectors(), Layout::kRows, false>(std::min(block, m - r), p);
       });
     }
-}
-
-// [rows, columns] to whole vectors, which follow each other.
-template <int kVectors, class T>
-HWY_INLINE void copy_panel(const T* from, int64_t stride, int64_t rows, size_t last, T* to) {
-  const hn::ScalableTag<T> d;
-  for (int64_t r = 0; r < rows; ++r, from += stride, to += kVectors * kLane<T>)
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(load_first(d, from + v * kLane<T>, v + 1 == kVectors ? last : kFullLanes<T>), d,
-                 to + v * kLane<T>);
 }
 
 template <class T>
@@ -178,20 +186,24 @@ void pack_any(const T* w, int64_t ldw, int64_t k, int64_t n, T* packed) {
 }
 
 // HWY_EXPORT takes plain functions.
-#define EGC_GEMM_FUNCTIONS(T, suffix)                                                           \
-  void pack_transposed_##suffix(const T* w, int64_t ldw, int64_t k, int64_t n, T* packed) {     \
-    pack_transposed_any(w, ldw, k, n, packed);                                                  \
-  }                                                                                             \
-  void pack_##suffix(const T* w, int64_t ldw, int64_t k, int64_t n, T* packed) {                \
-    pack_any(w, ldw, k, n, packed);                                                             \
-  }                                                                                             \
-  void gemm_##suffix(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* packed, \
-                     const T* bias, bool accumulate, T* y, int64_t ldy) {                       \
-    gemm_any(m, n, k, x, ldx, packed, bias, accumulate, y, ldy);                                \
-  }                                                                                             \
-  void gemm_grad_weight_##suffix(int64_t m, int64_t o, int64_t i, const T* g, int64_t ldg,      \
-                                 const T* x, int64_t ldx, bool accumulate, T* w, int64_t ldw) { \
-    gemm_grad_weight_any(m, o, i, g, ldg, x, ldx, accumulate, w, ldw);                          \
+#define EGC_GEMM_FUNCTIONS(T, suffix)                                                             \
+  void pack_transposed_##suffix(const T* w, int64_t ldw, int64_t k, int64_t n, T* packed) {       \
+    pack_transposed_any(w, ldw, k, n, packed);                                                    \
+  }                                                                                               \
+  void pack_##suffix(const T* w, int64_t ldw, int64_t k, int64_t n, T* packed) {                  \
+    pack_any(w, ldw, k, n, packed);                                                               \
+  }                                                                                               \
+  void gemm_##suffix(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* packed,   \
+                     const T* bias, bool accumulate, T* y, int64_t ldy) {                         \
+    gemm_any<true>(m, n, k, x, ldx, packed, 0, bias, accumulate, y, ldy);                         \
+  }                                                                                               \
+  void gemm_unpacked_##suffix(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx,           \
+                              const T* w, int64_t ldw, bool accumulate, T* y, int64_t ldy) {      \
+    gemm_any<false>(m, n, k, x, ldx, w, ldw, static_cast<const T*>(nullptr), accumulate, y, ldy); \
+  }                                                                                               \
+  void gemm_grad_weight_##suffix(int64_t m, int64_t o, int64_t i, const T* g, int64_t ldg,        \
+                                 const T* x, int64_t ldx, bool accumulate, T* w, int64_t ldw) {   \
+    gemm_grad_weight_any(m, o, i, g, ldg, x, ldx, accumulate, w, ldw);                            \
   }
 EGC_GEMM_FUNCTIONS(float, f32)
 EGC_GEMM_FUNCTIONS(double, f64)
@@ -215,7 +227,14 @@ template int64_t packed_size<double>(int64_t k, int64_t n);
   HWY_EXPORT(pack_transposed_##suffix);                                                           \
   HWY_EXPORT(pack_##suffix);                                                                      \
   HWY_EXPORT(gemm_##suffix);                                                                      \
+  HWY_EXPORT(gemm_unpacked_##suffix);                                                             \
   HWY_EXPORT(gemm_grad_weight_##suffix);                                                          \
+  template <>                                                                                     \
+  void gemm_unpacked(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* w,        \
+                     int64_t ldw, bool accumulate, T* y, int64_t ldy) {                           \
+    apply_target_from_environment();                                                              \
+    HWY_DYNAMIC_DISPATCH(gemm_unpacked_##suffix)(m, n, k, x, ldx, w, ldw, accumulate, y, ldy);    \
+  }                                                                                               \
   template <>                                                                                     \
   void pack_transposed(const T* w, int64_t ldw, int64_t k, int64_t n, T* packed) {                \
     apply_target_from_environment();                                                              \

@@ -29,6 +29,12 @@ template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* packed, const T* bias,
           bool accumulate, T* y, int64_t ldy);
 
+// y = x w, or y += x w, with w as it is: for fewer rows than packing is worth. The same bits.
+// x: [m, k]  w: [k, n]  y: [m, n], rows ldx, ldw and ldy apart.
+template <class T>
+void gemm_unpacked(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* w,
+                   int64_t ldw, bool accumulate, T* y, int64_t ldy);
+
 // w = g' x, or w += g' x: the gradient of the weights, summed over the rows in order.
 // g: [m, o]  x: [m, i]  w: [o, i], rows ldg, ldx and ldw apart.
 template <class T>
