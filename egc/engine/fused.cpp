@@ -141,17 +141,18 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
       // Sources that are no rows here have their loops elsewhere.
       pass(without_loops, {own, sources.end});
     });
-    // Threads own columns here, as many as there are for each. However they are cut, each element
-    // is added to in the order of the targets.
+    // Threads own columns here, whole vectors of them, as many as there are for each. However they
+    // are cut, each element is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
     const int64_t tasks = targets * columns < (1 << 16) ? 1 : num_threads();
-    const int64_t group = (columns + tasks - 1) / tasks;
+    const int64_t group = ((columns + tasks - 1) / tasks + 15) / 16 * 16;
     for (int64_t k = 0; k < records.winners; ++k) {
       const int64_t at = k * targets * columns;
       parallel_tasks(tasks, [&](int64_t task) {
-        kernels::backward_winners(targets, columns, std::min(columns, task * group),
-                                  std::min(columns, (task + 1) * group), winner_source.get() + at,
-                                  winner_gradient.get() + at, out);
+        kernels::backward_winners<T>(common.graph, p.shape.self_loops == SelfLoops::kAll, columns,
+                                     std::min(columns, task * group),
+                                     std::min(columns, (task + 1) * group),
+                                     {winner_source.get() + at, winner_gradient.get() + at}, out);
       });
     }
   }

@@ -24,10 +24,11 @@ struct Combine {
   const T* bias;  // of this slice: bias[h * head_width + l], or null
   T* out;         // of this slice: out[h * head_width + l]
   int64_t head_width;
+  bool stream;  // past the caches
 
   // kHeads heads by kVectors vectors of columns are kept in registers; the last vector begins at
   // `last` and may overlap the one before.
-  template <int kHeads, int kVectors, bool kStream, class D>
+  template <int kHeads, int kVectors, class D>
   HWY_INLINE void block(D d, int64_t h, size_t begin, size_t last) const {
     size_t at[kVectors];
     for (int v = 0; v < kVectors; ++v) at[v] = v + 1 == kVectors ? last : begin + v * kLanes<D>;
@@ -52,28 +53,26 @@ struct Combine {
     for (int k = 0; k < kHeads; ++k)
       for (int v = 0; v < kVectors; ++v) {
         T* to = out + (h + k) * head_width + at[v];
-        if constexpr (kStream && kLanes<D> == kFullLanes<T>)
+        if (kLanes<D> == kFullLanes<T> && stream)
           hn::Stream(acc[k][v], d, to);
         else
           hn::StoreU(acc[k][v], d, to);
       }
   }
 
-  template <int kHeads, bool kStream>
+  template <int kHeads>
   HWY_INLINE void heads(int64_t h) const {
     // Four heads by four vectors fill half of the 32 registers of AVX-512; others have 16 in all.
     constexpr int kMost = kHeads == 1 || kFullLanes<T> * sizeof(T) >= 64 ? 4 : 2;
     for_each_block<T, kMost, true>(static_cast<size_t>(width),
-                                   [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-                                     block<kHeads, vectors(), kStream>(d, h, begin, last);
-                                   });
+                                   [&](auto d, auto vectors, size_t begin, size_t last)
+                                       HWY_ATTR { block<kHeads, vectors()>(d, h, begin, last); });
   }
 
-  template <bool kStream>
   HWY_INLINE void all_heads(int64_t num_heads) const {
     int64_t h = 0;
-    for (; h + 4 <= num_heads; h += 4) heads<4, kStream>(h);
-    for (; h < num_heads; ++h) heads<1, kStream>(h);
+    for (; h + 4 <= num_heads; h += 4) heads<4>(h);
+    for (; h < num_heads; ++h) heads<1>(h);
   }
 };
 
@@ -82,11 +81,14 @@ template <class T>
 class WeightedRows {
  public:
   // w: scratch for the weights of a row.
-  WeightedRows(const FusedShape& shape, const FusedInput<T>& in, const T* bias, T* out, T* w)
+  WeightedRows(const FusedShape& shape, const FusedInput<T>& in, const T* bias, T* out, bool stream,
+               T* w)
       : shape_(shape),
         in_(in),
         out_(out),
         w_(w),
+        scaled_(shape.aggregators.has(Aggregator::kMean) ||
+                shape.aggregators.has(Aggregator::kSymnorm)),
         combine_{values_,
                  w,
                  shape.aggregators.size(),
@@ -94,9 +96,9 @@ class WeightedRows {
                  in.bases.width,
                  bias == nullptr ? nullptr : bias + in.bases.first,
                  nullptr,
-                 shape.head_width} {}
+                 shape.head_width,
+                 stream} {}
 
-  template <bool kStream>
   HWY_INLINE void write(int64_t i, int64_t count, const RowScratch<T>& row) {
     const int terms = shape_.aggregators.size();
     T factor[kNumAggregators];
@@ -105,28 +107,30 @@ class WeightedRows {
       values_[a] = row.values(shape_.aggregators[a]);
     }
     combine_.out = out_ + i * shape_.out_width() + in_.bases.first;
-    if (in_.weights == nullptr) return write_apart<kStream>(factor);
-    const T* wi = in_.weights + i * shape_.weights_per_row();
-    for (int64_t h = 0, k = 0; h < shape_.heads; ++h)
-      for (int a = 0; a < terms; ++a)
-        for (int64_t b = 0; b < shape_.bases; ++b, ++k) w_[k] = wi[k] * factor[a];
-    combine_.template all_heads<kStream>(shape_.heads);
+    if (in_.weights == nullptr) return write_apart(factor);
+    combine_.w = in_.weights + i * shape_.weights_per_row();
+    if (scaled_) {
+      for (int64_t h = 0, k = 0; h < shape_.heads; ++h)
+        for (int a = 0; a < terms; ++a)
+          for (int64_t b = 0; b < shape_.bases; ++b, ++k) w_[k] = combine_.w[k] * factor[a];
+      combine_.w = w_;
+    }
+    combine_.all_heads(shape_.heads);
   }
 
  private:
-  template <bool kStream>
   HWY_INLINE void write_apart(const T* factor) const {
     for (int64_t a = 0; a < combine_.terms; ++a) {
       const T* bias = combine_.bias == nullptr ? nullptr : combine_.bias + a * combine_.head_width;
       T* out = combine_.out + a * combine_.head_width;
-      for_each_block<T, 4, true>(
-          static_cast<size_t>(combine_.width),
-          [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-            for (int v = 0; v < vectors(); ++v) {
-              const size_t at = v + 1 == vectors() ? last : begin + v * kLanes<decltype(d)>;
-              put_scaled(d, factor[a], hn::LoadU(d, values_[a] + at), bias, at, kStream, out);
-            }
-          });
+      for_each_block<T, 4, true>(static_cast<size_t>(combine_.width), [&](auto d, auto vectors,
+                                                                          size_t begin,
+                                                                          size_t last) HWY_ATTR {
+        for (int v = 0; v < vectors(); ++v) {
+          const size_t at = v + 1 == vectors() ? last : begin + v * kLanes<decltype(d)>;
+          put_scaled(d, factor[a], hn::LoadU(d, values_[a] + at), bias, at, combine_.stream, out);
+        }
+      });
     }
   }
 
@@ -134,16 +138,17 @@ class WeightedRows {
   const FusedInput<T>& in_;
   T* out_;
   T* w_;
+  const bool scaled_;  // whether rows have factors other than 1
   const T* values_[kNumAggregators] = {};
   Combine<T> combine_;
 };
 
-template <bool kStream, class T>
+template <class T>
 void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
-                T* out, T* scratch) {
+                T* out, bool stream, T* scratch) {
   const RowScratch<T> buf(scratch, shape.bases * in.bases.width);
   RowAggregator<false, T> row(shape, in, buf);
-  WeightedRows<T> weighted(shape, in, bias, out, buf.rest);
+  WeightedRows<T> weighted(shape, in, bias, out, stream, buf.rest);
   const int64_t per_row = shape.weights_per_row();
   const bool prefetch = in.prefetch && in.weights != nullptr;
   for (int64_t i = rows.begin; i < rows.end; ++i) {
@@ -151,9 +156,9 @@ void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,
     for (int64_t k = 0; prefetch && k < per_row; k += 64 / int64_t{sizeof(T)})
       __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
     const int64_t count = row.aggregate(i);
-    weighted.template write<kStream>(i, count, buf);
+    weighted.write(i, count, buf);
   }
-  if (kStream) hwy::FlushStream();
+  if (stream) hwy::FlushStream();
 }
 
 // Blocks of sources outside, rows inside: the gathered rows of a block stay in the second-level
@@ -196,7 +201,7 @@ void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange row
   with_kinds<false, false>(
       kinds, [&]<Kinds kKinds>() { walk_blocks<kKinds>(shape, in, rows, partial, counts); });
 
-  WeightedRows<T> weighted(shape, in, bias, out, shared.rest);
+  WeightedRows<T> weighted(shape, in, bias, out, /*stream=*/false, shared.rest);
   const bool sym_loop = has_sym_loop(shape);
   PartialRow<T> from(kinds, partial);
   RowScratch<T> done = shared;
@@ -206,14 +211,11 @@ void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange row
     done.take(from);
     const int64_t count = counts[i - rows.begin];
     if (count == 0) clear_row(done, kBlockedColumns);
-    if ((kinds.max || kinds.min) && !all_finite(kinds.sums == Kinds::kNone ? done.sym : done.sum)) {
-      point_at(row, in.graph, i, num_edges);
+    point_at(row, in.graph, i, num_edges);
+    if ((kinds.max || kinds.min) && !all_finite(kinds.sums == Kinds::kNone ? done.sym : done.sum))
       repair_row(row, kBlockedColumns, kinds, done);
-    }
-    if (sym_loop)
-      add_sym_loop(done, in.bases.data + i * in.bases.row_stride, in.source_scale[i],
-                   kBlockedColumns);
-    weighted.template write<false>(i, count, done);
+    if (sym_loop) add_sym_loop(done, row, kBlockedColumns);
+    weighted.write(i, count, done);
   }
 }
 
@@ -258,7 +260,7 @@ void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows
     const Walked walked = walk(row, columns, to);
     if (!walked.finite) {
       if (stream) hwy::FlushStream();  // the row is written a second time
-      fused_rows<false>(shape, in, {i, i + 1}, bias, out, scratch);
+      fused_rows(shape, in, {i, i + 1}, bias, out, /*stream=*/false, scratch);
     } else if (walked.count == 0) {
       write_nothing(shape, columns, to);
     }
@@ -274,8 +276,7 @@ void fused_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, 
     if (direct && in.graph.weights == nullptr && shape.self_loops != SelfLoops::kSymnorm)
       return direct_rows(shape, in, rows, bias, out, stream, scratch);
   }
-  stream ? fused_rows<true>(shape, in, rows, bias, out, scratch)
-         : fused_rows<false>(shape, in, rows, bias, out, scratch);
+  fused_rows(shape, in, rows, bias, out, stream, scratch);
 }
 
 void fused_f32(const FusedShape& shape, const FusedInput<float>& in, RowRange rows,

@@ -16,28 +16,72 @@
 HWY_BEFORE_NAMESPACE();
 namespace egc::kernels::HWY_NAMESPACE {
 
-// The dot products of g with kRows rows of `values`, `width` columns each. All are in scratch,
-// where a vector may be read past the end.
-template <int kRows, class T>
-HWY_INLINE void dots(const T* g, const T* values, size_t width, T* out) {
-  const hn::ScalableTag<T> d;
-  hn::Vec<decltype(d)> sum[kRows];
-  for (auto& s : sum) s = hn::Zero(d);
-  size_t l = 0;
-  for (; l + kFullLanes<T> <= width; l += kFullLanes<T>) {
-    const auto gl = hn::LoadU(d, g + l);
-    for (int r = 0; r < kRows; ++r)
-      sum[r] = hn::MulAdd(gl, hn::LoadU(d, values + r * width + l), sum[r]);
+#if HWY_TARGET != HWY_SCALAR
+// The sum of a vector's blocks of 128 bits.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE auto sum_of_blocks(D d, V v) {
+  if constexpr (kLanes<D> * sizeof(hn::TFromD<D>) <= 16) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
+}
+#endif
+
+// The sums over the lanes of four vectors, next to each other.
+template <class V, class T>
+HWY_INLINE void store_lane_sums(const V* sums, T* out) {
+  const hn::ScalableTag<T> d;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {
+    const auto even =
+        hn::Add(hn::InterleaveLower(d, sums[0], sums[2]), hn::InterleaveUpper(d, sums[0], sums[2]));
+    const auto odd =
+        hn::Add(hn::InterleaveLower(d, sums[1], sums[3]), hn::InterleaveUpper(d, sums[1], sums[3]));
+    const auto in_blocks =
+        hn::Add(hn::InterleaveLower(d, even, odd), hn::InterleaveUpper(d, even, odd));
+    return hn::StoreU(sum_of_blocks(d, in_blocks), hn::CappedTag<T, 4>(), out);
+  }
+#endif
+  for (int k = 0; k < 4; ++k) out[k] = hn::GetLane(hn::SumOfLanes(d, sums[k]));
+}
+
+// out[h, b] = <g[h], values[b]> for kHeads rows of g and kBases of the values, `width` columns
+// each. All are in scratch, where a vector may be read past the end.
+template <int kHeads, int kBases, class T>
+HWY_INLINE void dots(const T* g, int64_t g_stride, const T* values, size_t width, T (*out)[4]) {
+  const hn::ScalableTag<T> d;
+  hn::Vec<decltype(d)> sum[kHeads][kBases];
+  for (auto& of_head : sum)
+    for (auto& s : of_head) s = hn::Zero(d);
+  const auto step = [&](size_t l, auto&& load) HWY_ATTR {
+    hn::Vec<decltype(d)> gl[kHeads];
+    for (int h = 0; h < kHeads; ++h) gl[h] = load(g + h * g_stride + l);
+    for (int b = 0; b < kBases; ++b) {
+      const auto value = load(values + b * width + l);
+      for (int h = 0; h < kHeads; ++h) sum[h][b] = hn::MulAdd(gl[h], value, sum[h][b]);
+    }
+  };
+  size_t l = 0;
+  for (; l + kFullLanes<T> <= width; l += kFullLanes<T>)
+    step(l, [&](const T* from) HWY_ATTR { return hn::LoadU(d, from); });
   if (l < width) {
     const auto in_range = hn::FirstN(d, width - l);
-    const auto gl = hn::IfThenElseZero(in_range, hn::LoadU(d, g + l));
-    for (int r = 0; r < kRows; ++r)
-      sum[r] = hn::MulAdd(gl, hn::IfThenElseZero(in_range, hn::LoadU(d, values + r * width + l)),
-                          sum[r]);
+    step(l,
+         [&](const T* from) HWY_ATTR { return hn::IfThenElseZero(in_range, hn::LoadU(d, from)); });
   }
-  for (int r = 0; r < kRows; ++r) out[r] = hn::GetLane(hn::SumOfLanes(d, sum[r]));
+  for (int h = 0; h < kHeads; ++h) {
+    if constexpr (kBases == 4)
+      store_lane_sums(sum[h], out[h]);
+    else
+      out[h][0] = hn::GetLane(hn::SumOfLanes(d, sum[h][0]));
+  }
 }
+
+// Heads whose dot products with four bases are taken together: what the registers hold.
+template <class T>
+inline constexpr int kHeadsAtOnce = kFullLanes<T> * sizeof(T) >= 64 ? 4 : 2;
 
 // Everything the row pass keeps from row to row.
 template <class T>
@@ -93,20 +137,30 @@ struct RowPass {
   // dweights[h, a, b] = factor * <g[h], values_a[b]>
   void weight_gradient(int a, T factor, bool first, T* dweights) const {
     const T* values = buf.values(shape.aggregators[a]);
-    for (int64_t h = 0; h < shape.heads; ++h) {
-      const T* gh = g + h * stride;
-      T* to = dweights + h * per_head + a * num_bases;
-      for (int64_t b = 0; b < num_bases;) {
-        T value[4];
-        const int64_t rows = num_bases - b >= 4 ? 4 : 1;
-        if (rows == 4)
-          dots<4>(gh, values + b * width, width, value);
-        else
-          dots<1>(gh, values + b * width, width, value);
-        for (int64_t r = 0; r < rows; ++r, ++b)
-          to[b] = first ? factor * value[r] : to[b] + factor * value[r];
-      }
-    }
+    int64_t b = 0;
+    for (; b + 4 <= num_bases; b += 4)
+      of_bases<4>(a, b, values + b * width, factor, first, dweights);
+    for (; b < num_bases; ++b) of_bases<1>(a, b, values + b * width, factor, first, dweights);
+  }
+
+ private:
+  template <int kBases>
+  HWY_INLINE void of_bases(int a, int64_t b, const T* values, T factor, bool first,
+                           T* dweights) const {
+    T* to = dweights + a * num_bases + b;
+    int64_t h = 0;
+    for (; h + kHeadsAtOnce<T> <= shape.heads; h += kHeadsAtOnce<T>)
+      of_heads<kHeadsAtOnce<T>, kBases>(h, values, factor, first, to + h * per_head);
+    for (; h < shape.heads; ++h) of_heads<1, kBases>(h, values, factor, first, to + h * per_head);
+  }
+
+  template <int kHeads, int kBases>
+  HWY_INLINE void of_heads(int64_t h, const T* values, T factor, bool first, T* to) const {
+    T value[kHeads][4];
+    dots<kHeads, kBases>(g + h * stride, stride, values, width, value);
+    for (int k = 0; k < kHeads; ++k, to += per_head)
+      for (int b = 0; b < kBases; ++b)
+        to[b] = first ? factor * value[k][b] : to[b] + factor * value[k][b];
   }
 };
 
@@ -432,24 +486,6 @@ void backward_sources(const FusedShape& shape, const FusedInput<double>& input, 
   HWY_DYNAMIC_DISPATCH(sources_f64)
   (shape, input, transposed, sources, records, grad_bases, scratch);
 }
-
-template <class T>
-void backward_winners(int64_t num_targets, int64_t columns, int64_t begin, int64_t end,
-                      const int32_t* source, const T* gradient, T* grad_bases) {
-  for (int64_t i = 0; i < num_targets; ++i) {
-    const int32_t* from = source + i * columns;
-    const T* g = gradient + i * columns;
-    if (i + 1 < num_targets)  // the next row's winners are scattered: half of the time without
-      for (int64_t c = begin; c < end; ++c)
-        __builtin_prefetch(grad_bases + from[columns + c] * columns + c, 1);
-    for (int64_t c = begin; c < end; ++c)
-      if (from[c] >= 0) grad_bases[from[c] * columns + c] += g[c];
-  }
-}
-template void backward_winners(int64_t, int64_t, int64_t, int64_t, const int32_t*, const float*,
-                               float*);
-template void backward_winners(int64_t, int64_t, int64_t, int64_t, const int32_t*, const double*,
-                               double*);
 
 }  // namespace egc::kernels
 #endif

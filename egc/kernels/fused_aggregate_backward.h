@@ -1,12 +1,13 @@
 // Fused EGC aggregation, backward, in three passes and O(V) memory (docs/kernels.md):
 //   1. over targets: recompute the aggregates, give dweights and one record per target;
 //   2. over sources, on the transposed graph: add up the records of the targets that used it;
-//   3. over columns: hand the gradients of max and min to their winners.
+//   3. over columns: hand the gradients of max and min to their winners (winners.h).
 #pragma once
 
 #include <cstdint>
 
 #include "egc/kernels/fused_aggregate.h"
+#include "egc/kernels/winners.h"
 
 namespace egc::kernels {
 
@@ -22,13 +23,6 @@ struct RecordLayout {
 };
 RecordLayout record_layout(const AggregatorSet& aggregators);
 
-// The gradient of max, and of min, is one source and one value per target and column.
-template <class T>
-struct Winners {
-  int32_t* source = nullptr;  // [winners, N, B*width], -1: none (an empty row)
-  T* gradient = nullptr;      // [winners, N, B*width]
-};
-
 int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width);
 
 // Pass 1. grad_out: [N, H*L]. dweights [N, H, A, B] is set by the first slice and added to by the
@@ -42,11 +36,5 @@ void backward_rows(const FusedShape& shape, const FusedInput<T>& input, RowRange
 template <class T>
 void backward_sources(const FusedShape& shape, const FusedInput<T>& input, CsrView transposed,
                       RowRange sources, const T* records, T* grad_bases, T* scratch);
-
-// Pass 3. Adds to grad_bases the columns [begin, end) of all targets, in their order. `columns` is
-// the row width B*width.
-template <class T>
-void backward_winners(int64_t num_targets, int64_t columns, int64_t begin, int64_t end,
-                      const int32_t* source, const T* gradient, T* grad_bases);
 
 }  // namespace egc::kernels

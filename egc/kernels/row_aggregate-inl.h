@@ -95,13 +95,28 @@ void repair_row(const Row<T>& row, size_t columns, const Kinds& kinds, const Row
   }
 }
 
-// The loop that symnorm alone has. self: the node's own row of the bases.
+// The loop that symnorm alone has.
 template <class T>
-void add_sym_loop(const RowScratch<T>& row, const T* self, T scale, size_t columns) {
+void add_sym_loop(const RowScratch<T>& to, const Row<T>& row, size_t columns) {
+  const T* self = row.x + row.self * row.stride;
+  const T scale = row.source_scale[row.self];
   for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
-    const auto sum = hn::LoadU(d, row.sym + c);
-    hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, self + c), sum), d, row.sym + c);
+    const auto sum = hn::LoadU(d, to.sym + c);
+    hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, self + c), sum), d, to.sym + c);
   });
+  if (!row.sym_skips_loops) return;
+  // The walk skips the graph's own loops by the factor 0, which makes an infinity NaN.
+  for (size_t c = 0; c < columns; ++c) {
+    if (std::isfinite(self[c])) continue;
+    T sum = T{0};
+    for (int64_t e = 0; e < row.edges; ++e) {
+      const int32_t j = row.source[e];
+      if (j == row.self) continue;
+      const T w = row.weight == nullptr ? T{1} : static_cast<T>(row.weight[e]);
+      sum += row.source_scale[j] * w * row.x[j * row.stride + static_cast<int64_t>(c)];
+    }
+    to.sym[c] = sum + scale * self[c];
+  }
 }
 
 inline bool has_sym_loop(const FusedShape& shape) {
@@ -242,7 +257,7 @@ class RowAggregator {
     const Walked walked = walk_(row_, columns_, buf_);
     if (walked.count == 0) clear_row(buf_, columns_);
     if (!walked.finite) repair_row(row_, columns_, kinds_, buf_);
-    if (sym_loop_) add_sym_loop(buf_, row_.x + i * row_.stride, in_.source_scale[i], columns_);
+    if (sym_loop_) add_sym_loop(buf_, row_, columns_);
     return walked.count;
   }
 

@@ -86,8 +86,9 @@ HWY_NOINLINE void put_direct(D d, const StoredAggregate<T>* stored, int count, c
   if (!to.apart) {
     for (int v = 0; v < vectors; ++v) {
       auto y = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + at[v]);
-      for (int k = 0; k < count; ++k)
-        y = hn::MulAdd(hn::Set(d, stored[k].factor), value(stored[k], v), y);
+      for (int k = 0; k < count; ++k)  // what nobody asked for may be infinite
+        if (to.place(stored[k].aggregator) >= 0)
+          y = hn::MulAdd(hn::Set(d, stored[k].factor), value(stored[k], v), y);
       if (to.stream)
         hn::Stream(y, d, to.out + at[v]);
       else
@@ -309,7 +310,7 @@ struct Accumulators {
         use(from, Aggregator::kAdd, T{1});
         use(from, Aggregator::kMean, mean_factor);
       } else {
-        use(from, Aggregator::kAdd,
+        use(from, to.place(Aggregator::kAdd) >= 0 ? Aggregator::kAdd : Aggregator::kMean,
             to.weight(Aggregator::kAdd) + to.weight(Aggregator::kMean) * mean_factor);
       }
     };

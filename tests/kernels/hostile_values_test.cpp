@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "egc/engine/fused.h"
 #include "egc/kernels/target.h"
@@ -200,9 +201,10 @@ template <class T>
 void hostile_rows(const std::string& target, bool weighted) {
   const Csr graph = testing::awkward_graph(weighted);
   const int64_t nodes = graph.num_targets();
-  // Node 1 has no loop of its own: symnorm skips such loops by a factor of 0, and 0 * inf is NaN.
+  // Nodes 4 and 5 have loops, which symnorm skips where it adds its own.
   const std::vector<std::vector<std::pair<int64_t, double>>> cases = {
-      {{7, kNan}}, {{1, kInf}}, {{1, -kInf}}, {{2, kNan}, {7, kNan}}, {{1, kInf}, {13, kNan}}};
+      {{7, kNan}}, {{1, kInf}}, {{1, -kInf}}, {{2, kNan}, {7, kNan}}, {{1, kInf}, {13, kNan}},
+      {{4, kInf}}, {{5, -kInf}}};
   for (unsigned mask = 1; mask < 128; ++mask)
     for (size_t k = 0; k < cases.size(); ++k) {
       const SelfLoops mode =
@@ -231,6 +233,30 @@ TEST_F(HostileValuesTest, NanAndInfinityPropagate) {
       hostile_rows<float>(target, weighted);
       hostile_rows<double>(target, weighted);
     }
+  });
+}
+
+// What an aggregator outside the set would be must not matter: here it is infinite.
+TEST_F(HostileValuesTest, OverflowOfWhatIsNotAskedFor) {
+  constexpr int64_t kMessages = 40;
+  const Csr graph = Csr::from_edges(
+      1, kMessages,
+      [] {
+        std::vector<int64_t> all(kMessages);
+        std::iota(all.begin(), all.end(), int64_t{0});
+        return all;
+      }(),
+      std::vector<int64_t>(kMessages, 0));
+  const auto output = [&](Aggregator a, const std::vector<double>& x) {
+    const FusedShape shape{{a}, SelfLoops::kNone, 1, 1, 1};
+    return fused<float>(graph, shape, x, {1.0}, {1.0}).out[0];
+  };
+  std::vector<double> far(kMessages, 0.0);
+  far[3] = 1e20;
+  on_every_target([&](const std::string& target) {
+    EXPECT_EQ(output(Aggregator::kVar, std::vector<double>(kMessages, 1e37)), 0.0) << target;
+    EXPECT_EQ(output(Aggregator::kStd, far), kInf) << target;
+    EXPECT_NEAR(output(Aggregator::kMean, far), 1e20 / kMessages, 1e13) << target;
   });
 }
 
