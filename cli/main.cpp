@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   app.add_flag("--quiet", common.quiet, "Only warnings and errors on stderr");
   app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
   common.data_dir = default_data_dir();
+  common.program = "/proc/self/exe";
   app.add_option("--data-dir", common.data_dir,
                  "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)")
       ->capture_default_str();

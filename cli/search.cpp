@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "cli/stop_signal.h"
@@ -65,13 +66,17 @@ void print_trials(const std::vector<Trial>& trials, const CommonOptions& common)
   }
 }
 
-void print(const AggregatorSearchResult& r, const CommonOptions& common) {
+void print_choice(const app::AggregatorChoice& r, const CommonOptions& common) {
   if (!r.tried.empty() && (!common.quiet || common.json)) print_trials(r.tried, common);
   for (const auto& [name, share] : r.shares)
     if (common.json)
       fmt::print("{}\n", Json{{"aggregator", name}, {"share", share}}.dump());
     else
       fmt::print("{:<10} {:5.1f} %\n", name, 100 * share);
+  std::fflush(stdout);  // the finalists are trained next
+}
+
+void print_finals(const AggregatorSearchResult& r, const CommonOptions& common) {
   for (const app::AggregatorFinal& f : r.finals) {
     const Spread v = spread_of(f.valid);
     const Spread s = spread_of(f.test);
@@ -137,8 +142,11 @@ void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
       ->capture_default_str();
   c->footer("Example:\n  egc search aggregators zinc --choose 3 --jobs 2 --out found");
   c->callback([o, &common] {
-    print(run_search([&](const auto* stop) { return app::search_aggregators(*o, common, stop); }),
-          common);
+    const auto on_choice = [&](const auto& choice) { print_choice(choice, common); };
+    print_finals(run_search([&](const auto* stop) {
+                   return app::search_aggregators(*o, common, stop, on_choice);
+                 }),
+                 common);
   });
 }
 

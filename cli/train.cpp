@@ -28,8 +28,7 @@ using Json = nlohmann::ordered_json;
 // Epochs and outcomes, for people or programs.
 class Display : public app::TrainProgress {
  public:
-  Display(const CommonOptions& common, const volatile std::sig_atomic_t* stop)
-      : common_(common), stop_(stop) {
+  explicit Display(const CommonOptions& common) : common_(common) {
     const bool bar = isatty(STDERR_FILENO) != 0;
     output_ = app::train_place().rank > 0 ? TrainOutput::kNothing  // rank 0 tells
               : common.json               ? TrainOutput::kJson
@@ -39,7 +38,7 @@ class Display : public app::TrainProgress {
   }
 
   std::unique_ptr<train::RunObserver> observe() override {
-    return std::make_unique<TrainDisplay>(output_, stop_);
+    return std::make_unique<TrainDisplay>(output_);
   }
   void on_outcome(const TrainOutcome& outcome) override {
     if (output_ == TrainOutput::kJson) fmt::print("{}\n", app::to_json(outcome));
@@ -56,7 +55,6 @@ class Display : public app::TrainProgress {
 
  private:
   const CommonOptions& common_;
-  const volatile std::sig_atomic_t* stop_;
   TrainOutput output_;
 };
 
@@ -98,7 +96,7 @@ std::string dataset_of(const std::string& config) {
 
 void train(const app::TrainRequest& o, const CommonOptions& common) {
   const auto* stop = watch_stop_signals();
-  Display display(common, stop);
+  Display display(common);
   const app::TrainReport report = app::train(o, common, display, stop);
   const bool is_first = app::train_place().rank == 0;
   for (const TrainOutcome& r : report.outcomes) {
@@ -132,10 +130,19 @@ void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
     }
     const char* type = field.kind == FieldKind::kInteger  ? "INT"
                        : field.kind == FieldKind::kNumber ? "FLOAT"
-                       : field.kind == FieldKind::kList   ? "TEXT,..."
                                                           : "TEXT";
     const std::string of =
         field.layers.empty() ? "" : fmt::format(" ({})", fmt::join(field.layers, ", "));
+    if (field.kind == FieldKind::kList) {  // add,std or add std
+      c.add_option_function<std::vector<std::string>>(
+           field.flag,
+           [&settings, key = field.key](const std::vector<std::string>& names) {
+             settings[key] = fmt::format("{}", fmt::join(names, ","));
+           },
+           field.help + of)
+          ->type_name("TEXT,...");
+      continue;
+    }
     c.add_option_function<std::string>(
          field.flag,
          [&settings, key = field.key](const std::string& text) { settings[key] = text; },

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 
 #include "egc/train/run.h"
 
@@ -12,9 +11,7 @@ enum class TrainOutput { kBar, kLines, kJson, kNothing };
 
 class TrainDisplay : public train::RunObserver {
  public:
-  // stop: not 0: stop after this batch.
-  TrainDisplay(TrainOutput output, const volatile std::sig_atomic_t* stop)
-      : output_(output), stop_(stop) {}
+  explicit TrainDisplay(TrainOutput output) : output_(output) {}
   ~TrainDisplay() override;
 
   void on_start(train::Trainer& trainer) override;
@@ -26,7 +23,6 @@ class TrainDisplay : public train::RunObserver {
   void draw(const train::Trainer::Step& step);
 
   TrainOutput output_;
-  const volatile std::sig_atomic_t* stop_;
   const train::Trainer* trainer_ = nullptr;
   int64_t items_ = 0;  // of an epoch
   const char* unit_ = "graphs";

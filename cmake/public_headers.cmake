@@ -9,6 +9,7 @@ set(EGC_PUBLIC_HEADERS
   egc/app/loaded_dataset.h
   egc/app/model_facts.h
   egc/app/predict.h
+  egc/app/search.h
   egc/app/session.h
   egc/app/train.h
   egc/app/train_run.h

@@ -7,6 +7,7 @@
 #include "egc/app/explain.h"          // IWYU pragma: export
 #include "egc/app/model_facts.h"      // IWYU pragma: export
 #include "egc/app/predict.h"          // IWYU pragma: export
+#include "egc/app/search.h"           // IWYU pragma: export
 #include "egc/app/train.h"            // IWYU pragma: export
 #include "egc/app/train_run.h"        // IWYU pragma: export
 #include "egc/app/version.h"          // IWYU pragma: export

@@ -36,6 +36,7 @@ class TrainingData {
   const LoadedDataset& of(const std::string& name);
   // The same without keeping it, when nobody else will ask.
   LoadedDataset take(const std::string& name);
+  void clear() { loaded_.reset(); }
   // What was read by one name, by another from now on.
   void rename(const std::string& name);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "egc/core/parallel.h"
 #include "egc/data/child_process.h"
@@ -35,6 +36,8 @@ void signal_children(int number) {
 }
 
 std::vector<int> run_jobs(const ChildJobs& jobs) {
+  check(!jobs.program.empty(),
+        "several runs at once are processes of the egc program; Session::program must name it");
   const size_t count = jobs.commands.size();
   std::vector<int> codes(count, kInterrupted);
   std::atomic<size_t> next = 0;
@@ -48,7 +51,10 @@ std::vector<int> run_jobs(const ChildJobs& jobs) {
     {
       const PassSignalsTo pass(child.pid());
       if (is_stopped()) kill(child.pid(), SIGTERM);  // the signal came before it was passed on
+      bool told = false;
       child.for_each_line([&](std::string_view line) {
+        // For callers without a signal handler that passes signals on.
+        if (is_stopped() && !std::exchange(told, true)) kill(child.pid(), SIGTERM);
         const std::scoped_lock lock(one_at_a_time);
         jobs.on_line(k, line);
       });

@@ -168,11 +168,12 @@ class Lines {
 
 int64_t predict(const PredictOptions& options, const OpenInput& open) {
   auto model = inference::Model::load_ensemble({options.models.begin(), options.models.end()});
-  // Features of the next graphs are made while these are computed.
-  Producer<PredictChunk> chunks(open(model.trained_on()), /*ahead=*/1,
-                                Producer<PredictChunk>::Threads::kFree);
   Lines lines(model, options.format);
+  auto source = open(model.trained_on());
   Output out(options.out);
+  // Features of the next graphs are made while these are computed.
+  Producer<PredictChunk> chunks(std::move(source), /*ahead=*/1,
+                                Producer<PredictChunk>::Threads::kFree);
   int64_t count = 0;
   bool begun = false;
   while (const auto chunk = chunks.next()) {

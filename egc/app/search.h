@@ -1,18 +1,37 @@
 // Searches judged by validation: settings of a space, or sets of aggregators. Everything is kept in
-// a directory, so the same call goes on there.
+// a directory, so the same call goes on there. Trials are trained by the egc program in processes
+// of their own (Session::program).
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "egc/app/search_trials.h"
+#include "egc/app/session.h"
 
 namespace egc::app {
+
+struct TrialOptions {
+  std::string dataset;
+  std::string out;                 // a directory
+  int64_t jobs = 1;                // trials at a time
+  bool may_be_impossible = false;  // there may be no network of a trial's settings
+};
+
+struct Trial {
+  std::string name;    // of its directory
+  std::string config;  // JSON
+  uint64_t seed = 0;
+
+  double valid = 0;    // as far as it has come
+  double test = 0;     // NaN unless it has trained to the end
+  int64_t epochs = 0;  // trained
+  std::string metric;
+};
 
 struct SearchOptions {
   TrialOptions trials;
@@ -24,6 +43,9 @@ struct SearchOptions {
   int64_t factor = 3;
 };
 
+// Thrown by the searches where `stop` is set.
+struct SearchStopped {};
+
 struct SettingsSearchOptions : SearchOptions {
   std::string space;  // a file
   int64_t count = 20;
@@ -32,7 +54,6 @@ struct SettingsSearchResult {
   std::vector<Trial> trials;  // the best first
   std::string best;           // the file of its configuration
 };
-// Throws SearchStopped where `stop` is set.
 SettingsSearchResult search_settings(const SettingsSearchOptions& options, const Session& session,
                                      const volatile std::sig_atomic_t* stop = nullptr);
 
@@ -42,6 +63,11 @@ struct AggregatorSearchOptions : SearchOptions {
   int64_t gate_epochs = 40;
   double strength = 0.01;
 };
+// What halving or gates found, before finalists are trained.
+struct AggregatorChoice {
+  std::vector<Trial> tried;                            // by halving
+  std::vector<std::pair<std::string, double>> shares;  // by gates: of all seven, largest first
+};
 // A set with all its seeds.
 struct AggregatorFinal {
   std::string role;  // chosen, by-hand, finalist
@@ -50,31 +76,18 @@ struct AggregatorFinal {
   std::vector<double> test;
   int64_t epochs = 0;
 };
-struct AggregatorSearchResult {
-  std::vector<Trial> tried;                            // by halving
-  std::vector<std::pair<std::string, double>> shares;  // by gates: of all seven, largest first
-  std::vector<AggregatorFinal> finals;                 // the chosen set first
+struct AggregatorSearchResult : AggregatorChoice {
+  std::vector<AggregatorFinal> finals;  // the chosen set first
   std::string metric;
   int64_t search_epochs = 0;  // what the choice cost beside its own training
   std::string budget;         // a sentence about it
   std::string report;         // a file
 };
-AggregatorSearchResult search_aggregators(const AggregatorSearchOptions& options,
-                                          const Session& session,
-                                          const volatile std::sig_atomic_t* stop = nullptr);
+AggregatorSearchResult search_aggregators(
+    const AggregatorSearchOptions& options, const Session& session,
+    const volatile std::sig_atomic_t* stop = nullptr,
+    const std::function<void(const AggregatorChoice&)>& on_choice = {});
 
-// What both share: the configuration that the options give,
-nlohmann::ordered_json base_config(const SearchOptions& options);
-// the most epochs of a training of that configuration,
-int64_t most_epochs(const nlohmann::ordered_json& config);
-// a directory that belongs to one search (throws kUsage where another was begun there, kData where
-// there is no such dataset; `plan` is what makes it another),
-void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan,
-                     const Session& session);
-// that a trial has a score (kVerification otherwise),
-void check_found(const Trial& best);
-// and a row for each trial, as HTML.
-std::string trials_as_html(const std::vector<Trial>& trials);
 // A score of the trial, or a dash.
 std::string spell_trial_score(const Trial& trial, double value);
 

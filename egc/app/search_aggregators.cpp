@@ -14,7 +14,7 @@
 #include <filesystem>
 
 #include "egc/app/child_jobs.h"
-#include "egc/app/search.h"
+#include "egc/app/search_common.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
@@ -35,12 +35,10 @@ using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 // What was found, and what it took.
-struct Found {
+struct Found : AggregatorChoice {
   std::vector<Names> finalists;
   int64_t epochs = 0;  // of training, without the finalists'
   std::string how;     // HTML
-  std::vector<Trial> tried;
-  std::vector<std::pair<std::string, double>> shares;
 };
 
 using Final = AggregatorFinal;
@@ -52,14 +50,14 @@ Names all_aggregators() {
 }
 
 Names aggregators_of(const Trial& trial) {
-  return trial.config.at("model").at("aggregators").get<Names>();
+  return Json::parse(trial.config).at("model").at("aggregators").get<Names>();
 }
 
 Trial trial_of(const std::string& name, Json config, const Names& aggregators, uint64_t seed) {
   Trial t;
   t.name = name;
-  t.config = std::move(config);
-  t.config["model"]["aggregators"] = aggregators;
+  config["model"]["aggregators"] = aggregators;
+  t.config = config.dump();
   t.seed = seed;
   return t;
 }
@@ -94,8 +92,9 @@ class AggregatorSearch {
                     session);
   }
 
-  AggregatorSearchResult run() {
+  AggregatorSearchResult run(const std::function<void(const AggregatorChoice&)>& on_choice) {
     const Found found = o_.method == "halving" ? by_halving() : by_gates();
+    if (on_choice) on_choice(found);
     std::vector<Names> sets = found.finalists;
     if (!by_hand_.empty() && place_of(by_hand_, sets) == sets.size()) sets.push_back(by_hand_);
     std::vector<Trial> trials;
@@ -119,8 +118,9 @@ class AggregatorSearch {
                                         [&](size_t k) { return k < found.finalists.size(); });
     if (std::isnan(scores.valid[chosen]))
       fail(ErrorKind::kVerification, "each finalist has a seed whose loss became no number");
-    write_whole_file(fs::path(o_.trials.out) / "best.json",
-                     trial_of("", base_, sets[order.front()], 0).config.dump(2) + "\n");
+    write_whole_file(
+        fs::path(o_.trials.out) / "best.json",
+        Json::parse(trial_of("", base_, sets[order.front()], 0).config).dump(2) + "\n");
     AggregatorSearchResult result = describe(found, finals, chosen, metric, trials);
     if (order.front() != chosen)
       log_info("the configuration's own set is better on the valid part: best.json keeps it");
@@ -169,9 +169,10 @@ class AggregatorSearch {
   }
 
   Found by_gates() {
-    Trial all = trial_of("all-seven", base_, all_aggregators(), session_.seed);
-    all.config["train"]["aggregator_sparsity"] = o_.strength;
-    all.config["train"]["epochs"] = o_.gate_epochs;
+    Json config = base_;
+    config["train"]["aggregator_sparsity"] = o_.strength;
+    config["train"]["epochs"] = o_.gate_epochs;
+    const Trial all = trial_of("all-seven", config, all_aggregators(), session_.seed);
     const auto trained = run_rungs({all}, {{o_.gate_epochs, 1, true}}, o_.trials, session_, stop_);
     check_found(trained.front());
     const auto shares = shares_of(fs::path(o_.trials.out) / all.name / "run");
@@ -217,8 +218,7 @@ class AggregatorSearch {
                                   size_t chosen, const std::string& metric,
                                   const std::vector<Trial>& trials) const {
     AggregatorSearchResult out;
-    out.tried = found.tried;
-    out.shares = found.shares;
+    static_cast<AggregatorChoice&>(out) = found;
     out.metric = metric;
     out.search_epochs = found.epochs;
     for (size_t k = 0; k < found.finalists.size(); ++k)
@@ -269,10 +269,11 @@ class AggregatorSearch {
 
 }  // namespace
 
-AggregatorSearchResult search_aggregators(const AggregatorSearchOptions& options,
-                                          const Session& session,
-                                          const volatile std::sig_atomic_t* stop) {
-  return AggregatorSearch(options, session, stop).run();
+AggregatorSearchResult search_aggregators(
+    const AggregatorSearchOptions& options, const Session& session,
+    const volatile std::sig_atomic_t* stop,
+    const std::function<void(const AggregatorChoice&)>& on_choice) {
+  return AggregatorSearch(options, session, stop).run(on_choice);
 }
 
 }  // namespace egc::app

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "egc/app/search.h"
+#include "egc/app/search_common.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/layer_options.h"
@@ -50,8 +50,9 @@ std::vector<Trial> make_trials(const SettingsSearchOptions& o, const Json& base,
   for (const Json& point : points) {
     Trial t;
     t.name = fmt::format("trial-{:04}", out.size());
-    t.config = base;
-    t.config.merge_patch(point);
+    Json config = base;
+    config.merge_patch(point);
+    t.config = config.dump();
     t.seed = seed;
     out.push_back(std::move(t));
   }
@@ -67,7 +68,7 @@ SettingsSearchResult search_settings(const SettingsSearchOptions& options, const
   const Json base = base_config(o);
   const auto trials = make_trials(o, base, session.seed);
   Json plan = {{"settings", Json::array()}};
-  for (const Trial& t : trials) plan["settings"].push_back(t.config);
+  for (const Trial& t : trials) plan["settings"].push_back(Json::parse(t.config));
   claim_directory(o, std::move(plan), session);
   const int64_t epochs = most_epochs(base);
   const auto rungs = search::halving_rungs(
@@ -77,13 +78,13 @@ SettingsSearchResult search_settings(const SettingsSearchOptions& options, const
   check_found(ranked.front());
   const fs::path out(o.trials.out);
   result.best = (out / "best.json").string();
-  write_whole_file(result.best, ranked.front().config.dump(2) + "\n");
-  write_whole_file(
-      out / "report.html",
-      report::html_page("Search of settings on " + o.trials.dataset,
-                        "<h2>Best first</h2>\n" + trials_as_html(ranked) +
-                            "<h2>The best configuration</h2>\n<pre>" +
-                            report::escape_html(ranked.front().config.dump(2)) + "</pre>\n"));
+  const std::string best = Json::parse(ranked.front().config).dump(2);
+  write_whole_file(result.best, best + "\n");
+  write_whole_file(out / "report.html",
+                   report::html_page("Search of settings on " + o.trials.dataset,
+                                     "<h2>Best first</h2>\n" + trials_as_html(ranked) +
+                                         "<h2>The best configuration</h2>\n<pre>" +
+                                         report::escape_html(best) + "</pre>\n"));
   return result;
 }
 

@@ -132,8 +132,10 @@ std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search
                              const TrialOptions& options, const Session& session,
                              const volatile std::sig_atomic_t* stop, const Judge& judge) {
   for (Trial& trial : trials) {
-    trial.config["seed"] = trial.seed;
-    Directory(options, trial).write_config(trial.config);
+    Json config = Json::parse(trial.config);
+    config["seed"] = trial.seed;
+    Directory(options, trial).write_config(config);
+    trial.config = config.dump();
   }
   std::vector<Trial> alive = std::move(trials);
   std::vector<Trial> ranked;  // those that were left behind, the latest first

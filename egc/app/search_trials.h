@@ -12,34 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "egc/app/session.h"
+#include "egc/app/search.h"
 #include "egc/search/halving.h"
 
 namespace egc::app {
 
-struct Trial {
-  std::string name;  // of its directory
-  nlohmann::ordered_json config;
-  uint64_t seed = 0;
-
-  double valid = 0;    // as far as it has come
-  double test = 0;     // NaN unless it has trained to the end
-  int64_t epochs = 0;  // trained
-  std::string metric;
-};
-
-struct TrialOptions {
-  std::string dataset;
-  std::string out;
-  int64_t jobs = 1;
-  bool may_be_impossible = false;  // there may be no network of a trial's settings
-};
-
 // A line of `egc train --json` about an epoch, for people.
 std::string spell_epoch(const nlohmann::ordered_json& line);
-
-// Thrown by what follows when `stop` is set.
-struct SearchStopped {};
 
 // How trials did on the valid part.
 struct Scores {
@@ -50,7 +29,7 @@ struct Scores {
 using Judge = std::function<std::vector<size_t>(const Scores& scores)>;
 std::vector<size_t> by_validation(const Scores& scores);
 
-// Trains the trials through the rungs; the best first.
+// Trains the trials through the rungs; the best first. Throws SearchStopped where `stop` is set.
 std::vector<Trial> run_rungs(std::vector<Trial> trials, const std::vector<search::Rung>& rungs,
                              const TrialOptions& options, const Session& session,
                              const volatile std::sig_atomic_t* stop,

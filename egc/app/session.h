@@ -9,8 +9,8 @@ namespace egc::app {
 struct Session {
   uint64_t seed = 0;
   std::string data_dir;  // where datasets are kept
-  // The egc program, which trains several runs at once in processes of its own.
-  std::string program = "/proc/self/exe";
+  // The egc program, for searches and for several runs at once: they are processes of their own.
+  std::string program;
 };
 
 }  // namespace egc::app

@@ -24,7 +24,8 @@ std::vector<fs::path> places() {
 std::optional<fs::path> shared_file(const fs::path& name) {
   std::error_code ignored;
   for (const fs::path& folder : places())
-    for (const char* place : {"../share/egc", "../../.."}) {
+    // Beside the program, beside the library, and in the sources of a build.
+    for (const char* place : {"../share/egc", EGC_SHARED_FROM_LIBRARY, "../../.."}) {
       const fs::path file = folder / place / name;
       if (fs::exists(file, ignored)) return file.lexically_normal();
     }

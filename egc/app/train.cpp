@@ -38,14 +38,15 @@ TrainOutcome outcome_of(const Json& line) {
 
 // Ends early where a run is interrupted.
 std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, const TrainRequest& o,
-                                        TrainingData& data, TrainProgress& progress) {
+                                        TrainingData& data, TrainProgress& progress,
+                                        const volatile std::sig_atomic_t* stop) {
   const LoadDataset load = [&](const std::string& name) {
     return runs.size() == 1 ? data.take(name) : data.of(name);
   };
   std::vector<TrainOutcome> out;
   for (const std::string& run : runs) {
     const auto observer = progress.observe();
-    out.push_back(train_run(run, load, {o.checkpoint_every, o.until}, *observer));
+    out.push_back(train_run(run, load, {o.checkpoint_every, o.until, stop}, *observer));
     if (out.back().interrupted) break;
     progress.on_outcome(out.back());
   }
@@ -128,7 +129,7 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
   TrainingData data(session);
   if (place.rank > 0) {  // rank 0 has the files and tells the rest
     out.runs = {out.directory};
-    out.outcomes = train_in_turn(out.runs, o, data, progress);
+    out.outcomes = train_in_turn(out.runs, o, data, progress, stop);
     return out;
   }
   check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
@@ -139,8 +140,9 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
   check(place.size == 1 || out.runs.size() == 1,
         "a group of processes goes on with one run at a time; {} has {}", out.directory,
         out.runs.size());
+  if (o.jobs > 1 && out.runs.size() > 1) data.clear();  // the processes read it themselves
   out.outcomes = o.jobs == 1 || out.runs.size() == 1
-                     ? train_in_turn(out.runs, o, data, progress)
+                     ? train_in_turn(out.runs, o, data, progress, stop)
                      : train_at_once(out.runs, o, session, progress, stop);
   const bool complete = std::none_of(out.outcomes.begin(), out.outcomes.end(),
                                      [](const auto& r) { return r.interrupted || r.paused; });
@@ -149,6 +151,8 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
 }
 
 TrainReport train(const TrainRequest& request, const Session& session, const OnEpoch& on_epoch) {
+  check(request.jobs == 1, "train: a function sees every epoch of one job at a time, got {} jobs",
+        request.jobs);
   struct Progress : TrainProgress {
     explicit Progress(const OnEpoch& f) : on_epoch(f) {}
     std::unique_ptr<train::RunObserver> observe() override {

@@ -13,7 +13,9 @@ template <class Number>
 Number number_of(const FieldFacts& field, const std::string& text, const char* expected) {
   Number value{};
   const char* end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') ++begin;
+  const auto [last, error] = std::from_chars(begin, end, value);
   check(error == std::errc() && last == end, "{} must be {}, got {}", field.flag, expected, text);
   return value;
 }

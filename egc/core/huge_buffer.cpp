@@ -1,5 +1,6 @@
 #include "egc/core/huge_buffer.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -34,8 +35,19 @@ class BlockPool {
     if (in_use_bytes_ + waiting_bytes_ + size > limit)
       if (void* block = take_waiting(size, 2 * size)) return block;
     while (!waiting_.empty() && in_use_bytes_ + waiting_bytes_ + size > limit) release_largest();
-    return hand_out(unit_ == kHugePage ? map_huge(size) : map(size), size);
+    void* block = map_unit(size);
+    if (block == nullptr && !waiting_.empty()) {  // what waits may be what is missing
+      while (!waiting_.empty()) release_largest();
+      block = map_unit(size);
+    }
+    if (block == nullptr)
+      fail(ErrorKind::kSystem, "out of memory: a block of {} MB was refused", size >> 20);
+    return hand_out(block, size);
   }
+
+  // Around a fork: the child must not find the pool in the middle of a change.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
   void free(void* block) noexcept {
     std::lock_guard lock(mutex_);
@@ -76,16 +88,18 @@ class BlockPool {
     return block;
   }
 
+  // Null where the system refuses.
+  void* map_unit(size_t size) const { return unit_ == kHugePage ? map_huge(size) : map(size); }
+
   static void* map(size_t size) {
     void* block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
-      fail(ErrorKind::kSystem, "out of memory: a block of {} MB was refused", size >> 20);
-    return block;
+    return block == MAP_FAILED ? nullptr : block;
   }
 
   // mmap aligns to 4 KB only: map one huge page more and give the ends back.
   static void* map_huge(size_t size) {
     void* raw = map(size + kHugePage);
+    if (raw == nullptr) return nullptr;
     const auto begin = reinterpret_cast<uintptr_t>(raw);
     const uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
     if (aligned > begin) munmap(raw, aligned - begin);
@@ -112,15 +126,33 @@ class BlockPool {
   size_t peak_ = 0;
 };
 
+struct Pools {
+  BlockPool huge{kHugePage};
+  BlockPool small{kUnit};
+};
+
 // Never destroyed: tensors may outlive the statics of this file.
-BlockPool& huge_pool() {
-  static BlockPool& instance = *new BlockPool(kHugePage);
+Pools& pools() {
+  static Pools& instance = []() -> Pools& {
+    pthread_atfork(
+        [] {
+          pools().huge.lock();
+          pools().small.lock();
+        },
+        [] {
+          pools().small.unlock();
+          pools().huge.unlock();
+        },
+        [] {
+          pools().small.unlock();
+          pools().huge.unlock();
+        });
+    return *new Pools;
+  }();
   return instance;
 }
-BlockPool& small_pool() {
-  static BlockPool& instance = *new BlockPool(kUnit);
-  return instance;
-}
+BlockPool& huge_pool() { return pools().huge; }
+BlockPool& small_pool() { return pools().small; }
 
 constexpr std::align_val_t kLine{64};
 

@@ -80,6 +80,8 @@ constinit std::atomic<int> g_threads{0};  // 0: not asked for yet
 
 enum class Role { kFree, kCaller, kWorker, kSerial };
 constinit thread_local Role t_role = Role::kFree;  // of this thread in the tasks that it is in
+constinit thread_local bool t_sits = false;        // as a worker of the pool
+constinit thread_local bool t_called = false;      // the tasks that the pool runs
 
 class InRole {
  public:
@@ -140,7 +142,9 @@ void worker() {
   t_role = Role::kWorker;
   for (;;) {
     if (take_seat()) {
+      t_sits = true;
       work();
+      t_sits = false;
       leave_seat();
     }
     const auto has_seat = [&] { return free_seats(p.gate.load(std::memory_order_relaxed)) > 0; };
@@ -155,14 +159,14 @@ void worker() {
 }
 
 // In the child of a fork only the thread that forked goes on. If it was in the middle of tasks it
-// ends them alone.
+// ends those that nobody had begun; what other threads were at is not done there.
 void forget_workers() {
   Pool& p = g_pool;
   p.workers = 0;
-  p.gate = t_role == Role::kWorker ? 1 : 0;
+  p.gate = t_sits ? 1 : 0;
   p.sleeping = 0;
   p.caller_sleeps = false;
-  p.taken = t_role == Role::kCaller;
+  p.taken = t_called;
 }
 
 void start_workers(int wanted) {
@@ -171,7 +175,7 @@ void start_workers(int wanted) {
   Pool& p = g_pool;
   try {
     for (; p.workers < wanted; ++p.workers) std::thread(worker).detach();
-  } catch (const std::system_error&) {  // the system gives no more: fewer do the same work
+  } catch (const std::exception&) {  // the system gives no more: fewer do the same work
   }
 }
 
@@ -204,26 +208,23 @@ std::exception_ptr run_on_pool(int threads, int64_t count, detail::TaskFunction 
   return first;
 }
 
-// Where more threads run than there are cores, who spins keeps another from working.
-int remember_threads(int threads) {
-  g_pool.spin = threads <= available_cores();
-  g_threads = threads;
-  return threads;
-}
-
 }  // namespace
 
 int num_threads() {
   if (t_role != Role::kFree) return 1;
   const int threads = g_threads.load(std::memory_order_relaxed);
   if (threads > 0) return threads;
-  return remember_threads(
-      detail::default_threads(std::getenv("OMP_NUM_THREADS"), available_cores()));
+  const int wanted = detail::default_threads(std::getenv("OMP_NUM_THREADS"), available_cores());
+  int unset = 0;  // what somebody sets meanwhile stays
+  if (!g_threads.compare_exchange_strong(unset, wanted)) return unset;
+  g_pool.spin = wanted <= available_cores();
+  return wanted;
 }
 
 void set_num_threads(int n) {
   check(n >= 1, "set_num_threads: the number of threads must be at least 1, got {}", n);
-  remember_threads(n);
+  g_pool.spin = n <= available_cores();  // with more, who spins keeps another from working
+  g_threads = n;
 }
 
 namespace detail {
@@ -245,7 +246,9 @@ void run_tasks(int64_t count, TaskFunction function, void* context) {
     std::exception_ptr first;
     {
       const InRole caller(Role::kCaller);
+      t_called = true;
       first = run_on_pool(threads, count, function, context);
+      t_called = false;
     }
     g_pool.taken = false;
     if (first) std::rethrow_exception(first);

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include <map>
 
 #include "egc/core/error.h"
+#include "egc/core/hash64.h"
 #include "egc/core/log.h"
 #include "egc/data/dataset_tensors.h"
 #include "egc/data/table_files.h"
@@ -72,7 +72,7 @@ std::string source_stamp(const fs::path& dir) {
   std::sort(lines.begin(), lines.end());
   // Names may be any bytes, metadata must be UTF-8.
   const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
-  return fmt::format("{} files {:016x}", lines.size(), XXH3_64bits(text.data(), text.size()));
+  return fmt::format("{} files {:016x}", lines.size(), hash64(text.data(), text.size()));
 }
 
 std::vector<fs::path> cache_paths(const fs::path& dir) {
@@ -86,7 +86,7 @@ std::vector<fs::path> cache_paths(const fs::path& dir) {
                                                         : fs::path();
   if (!error && !user.empty())
     out.push_back(user / "egc" / "parsed" /
-                  fmt::format("{:016x}.safetensors", XXH3_64bits(key.data(), key.size())));
+                  fmt::format("{:016x}.safetensors", hash64(key.data(), key.size())));
   return out;
 }
 

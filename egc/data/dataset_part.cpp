@@ -1,6 +1,5 @@
 #include "egc/data/dataset_part.h"
-
-#include <xxhash.h>
+#include "egc/core/hash64.h"
 
 #include <algorithm>
 
@@ -60,7 +59,7 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
   DatasetPart out;
   out.part = part;
   out.parts = parts;
-  out.cut = fmt::format("{:016x}", XXH3_64bits(part_of.data(), part_of.size_bytes()));
+  out.cut = fmt::format("{:016x}", hash64(part_of.data(), part_of.size_bytes()));
   out.share = cut_part(graph.schema, graph.graph, part_of, parts, part);
   Dataset& d = out.dataset;
   d.info = whole.info;

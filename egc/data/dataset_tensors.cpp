@@ -1,6 +1,5 @@
 #include "egc/data/dataset_tensors.h"
-
-#include <xxhash.h>
+#include "egc/core/hash64.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,9 +23,9 @@ std::string checksum(const std::map<std::string, TensorView>& tensors,
   }
   std::vector<uint64_t> hashes(pieces.size());
   parallel_tasks(static_cast<int64_t>(pieces.size()),
-                 [&](int64_t k) { hashes[k] = XXH3_64bits(pieces[k].data(), pieces[k].size()); });
-  const uint64_t all = XXH3_64bits(hashes.data(), hashes.size() * sizeof(uint64_t));
-  return fmt::format("{:016x}{:016x}", XXH3_64bits(summary.data(), summary.size()), all);
+                 [&](int64_t k) { hashes[k] = hash64(pieces[k].data(), pieces[k].size()); });
+  const uint64_t all = hash64(hashes.data(), hashes.size() * sizeof(uint64_t));
+  return fmt::format("{:016x}{:016x}", hash64(summary.data(), summary.size()), all);
 }
 
 std::string structure_of(const Dataset& d, NoUtf8 bytes) {

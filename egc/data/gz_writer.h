@@ -1,22 +1,20 @@
-// Text to a gzip file, without time or name in its header: the same text gives the same bytes.
+// Text to a gzip file.
 #pragma once
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <filesystem>
+#include <iterator>
 #include <string>
-#include <string_view>
+#include <utility>
+
+#include "egc/data/gz_file.h"
 
 namespace egc::data {
 
 class GzWriter {
  public:
-  // Throws kSystem, here and below.
-  explicit GzWriter(const std::filesystem::path& path);
-  ~GzWriter();
-  GzWriter(const GzWriter&) = delete;
-  GzWriter& operator=(const GzWriter&) = delete;
+  explicit GzWriter(const std::filesystem::path& path) : file_(path) {}
 
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
@@ -24,14 +22,19 @@ class GzWriter {
     if (buffer_.size() > kFlushAt) flush();
   }
   // Must be called: errors of the disk show here.
-  void close();
+  void close() {
+    flush();
+    file_.close();
+  }
 
  private:
   static constexpr size_t kFlushAt = 64 << 10;
-  void flush();
+  void flush() {
+    file_.write(buffer_);
+    buffer_.clear();
+  }
 
-  std::string path_;
-  gzFile file_;
+  GzSink file_;
   std::string buffer_;
 };
 

@@ -1,14 +1,8 @@
 #include "egc/data/text_blocks.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "egc/core/error.h"
 #include "egc/core/producer.h"
+#include "egc/data/gz_file.h"
 
 namespace egc::data {
 namespace {
@@ -16,48 +10,6 @@ namespace {
 constexpr size_t kBlock = 256 << 10;       // stays in the second-level cache beside the numbers
 constexpr size_t kLongestLine = 64 << 20;  // no table of ours is wider
 constexpr size_t kAhead = 4;
-
-// gzip or plain bytes through zlib's file interface, which tells the two apart.
-class GzFile {
- public:
-  explicit GzFile(const std::filesystem::path& path) : path_(path.string()) {
-    if (path_ == kStdin) {
-      path_ = "stdin";
-      file_ = gzdopen(dup(STDIN_FILENO), "rb");
-      if (file_ == nullptr) fail(ErrorKind::kData, "stdin cannot be read");
-      return;
-    }
-    struct stat info {};
-    if (stat(path_.c_str(), &info) != 0)
-      fail(ErrorKind::kData, "{}: cannot be opened: {}", path_, std::strerror(errno));
-    check_data(S_ISREG(info.st_mode), "{}: expected a regular file", path_);
-    file_ = gzopen(path_.c_str(), "rb");
-    if (file_ == nullptr)
-      fail(ErrorKind::kData, "{}: cannot be opened: {}", path_, std::strerror(errno));
-    gzbuffer(file_, 128 << 10);
-  }
-  ~GzFile() { gzclose(file_); }
-  GzFile(const GzFile&) = delete;
-  GzFile& operator=(const GzFile&) = delete;
-
-  size_t read(char* to, size_t size) {
-    const int n = gzread(file_, to, static_cast<unsigned>(size));
-    if (n == static_cast<int>(size)) return size;
-    int code = Z_OK;
-    const char* message = gzerror(file_, &code);
-    if (code == Z_BUF_ERROR)
-      fail(ErrorKind::kData, "{}: the gzip data end too early; is the file cut off?", path_);
-    if (n < 0 || code != Z_OK)
-      fail(ErrorKind::kData, "{}: the gzip data are damaged: {}", path_,
-           code == Z_ERRNO ? std::strerror(errno) : message);
-    return static_cast<size_t>(n);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  gzFile file_ = nullptr;
-};
 
 // Cuts what it reads at line ends; what follows the last one waits for the next block.
 class LineCutter {
@@ -89,7 +41,7 @@ class LineCutter {
   }
 
  private:
-  GzFile file_;
+  GzReader file_;
   std::string tail_;
 };
 
@@ -131,7 +83,7 @@ bool TextLinesReader::next(std::string_view& line) {
 }
 
 std::string read_text(const std::filesystem::path& path, size_t limit) {
-  GzFile file(path);
+  GzReader file(path);
   std::string out;
   for (;;) {
     const size_t before = out.size();

@@ -12,10 +12,10 @@
 namespace egc {
 namespace {
 
-int64_t longest_row(const Csr& graph) {
+int64_t longest_row(const Csr& graph, RowRange rows) {
   const auto offsets = graph.offsets();
   int64_t most = 0;
-  for (size_t i = 0; i + 1 < offsets.size(); ++i)
+  for (int64_t i = rows.begin; i < rows.end; ++i)
     most = std::max(most, offsets[i + 1] - offsets[i]);
   return most;
 }
@@ -26,14 +26,21 @@ void complete(const Csr& graph, kernels::AttentionInput<T>& in) {
   in.prefetch = worth_prefetching(graph.num_sources() * in.columns() * sizeof(T));
 }
 
+// Rows longer than this have scratch of their own, which no thread keeps.
+constexpr int64_t kLongestKept = 1 << 16;
+
 // Calls f(task, rows, scratch, neighbours) for the row ranges of a graph.
 template <class T, class F>
 void for_each_range(const Csr& graph, int64_t heads, F&& f) {
   const auto& ranges = graph.row_ranges();
-  const int64_t longest = longest_row(graph);
   parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
-    f(task, ranges[task], thread_scratch<T>(kernels::attention_scratch_size(heads, longest)),
-      thread_scratch<int32_t>(longest + 1));
+    const int64_t longest = longest_row(graph, ranges[task]);
+    const int64_t values = kernels::attention_scratch_size(heads, longest);
+    if (longest <= kLongestKept)
+      return f(task, ranges[task], thread_scratch<T>(values), thread_scratch<int32_t>(longest + 1));
+    const auto scratch = make_huge_array<T>(values);
+    const auto neighbours = make_huge_array<int32_t>(longest + 1);
+    f(task, ranges[task], scratch.get(), neighbours.get());
   });
 }
 

@@ -149,8 +149,8 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
     for (int64_t k = 0; k < records.winners; ++k) {
       const int64_t at = k * targets * columns;
       parallel_tasks(tasks, [&](int64_t task) {
-        kernels::backward_winners<T>(common.graph, p.shape.self_loops == SelfLoops::kAll, columns,
-                                     std::min(columns, task * group),
+        kernels::backward_winners<T>(common.graph, p.shape.self_loops == SelfLoops::kAll,
+                                     !common.prefetch, columns, std::min(columns, task * group),
                                      std::min(columns, (task + 1) * group),
                                      {winner_source.get() + at, winner_gradient.get() + at}, out);
       });

@@ -115,6 +115,12 @@ void sort_weights_of_duplicates(SortedByKey& rows) {
   });
 }
 
+void check_finite(std::span<const float> weights) {
+  for (size_t e = 0; e < weights.size(); ++e)
+    check_data(std::isfinite(weights[e]), "graph: the weight of edge {} must be finite, got {}", e,
+               weights[e]);
+}
+
 void check_sizes(int64_t num_targets, int64_t num_sources) {
   check_data(
       num_targets >= 0 && num_targets <= kMaxNodes && num_sources >= 0 && num_sources <= kMaxNodes,
@@ -158,8 +164,7 @@ void Csr::Data::check_and_derive() {
   check_data(weights.empty() || weights.size() == sources.size(),
              "graph: {} edges need as many weights or none, got {}", sources.size(),
              weights.size());
-  for (const float w : weights)
-    check_data(std::isfinite(w), "graph: edge weights must be finite, got {}", w);
+  check_finite(weights);
   for (int64_t i = 0; i < num_targets; ++i)
     check_data(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= offsets.back(),
                "graph: offsets must rise, row {} ends at {} and begins at {}", i, offsets[i + 1],
@@ -261,6 +266,7 @@ Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, bool rows_are_sour
              target.size());
   check_data(weights.empty() || weights.size() == source.size(),
              "graph: {} edges need as many weights or none, got {}", source.size(), weights.size());
+  check_finite(weights);  // before they are sorted
   // Sorting by source, then stably by target, leaves every row sorted by source.
   const EdgeIds ids = checked_ids(source, num_sources, target, num_targets);
   const SortedByKey by_source = counting_sort(num_sources, ids.source, ids.target, weights);

@@ -94,6 +94,7 @@ Model Model::load(const std::filesystem::path& path) {
   const auto file = model_path(path);
   models::LoadedNetwork loaded = models::load_network(file);
   model.network_ = std::move(loaded.network);
+  model.network_->to(DType::kF32);  // as datasets are
   model.notes_ = std::move(loaded.notes);
   const auto it = model.notes_.find("dataset");
   if (it == model.notes_.end())

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "egc/kernels/attention.h"
 #include "egc/kernels/columns-inl.h"
@@ -75,6 +76,43 @@ HWY_INLINE V leaky_slope(D d, V x, V slope) {
   return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Set(d, hn::TFromD<D>{1}), slope);
 }
 
+// Calls f(e) for `count` edges, and fold() between chunks of them: then sums begin anew.
+template <class F, class Fold>
+HWY_INLINE void for_each_edge(int64_t count, F&& f, Fold&& fold) {
+  for (int64_t e = 0; e < count;) {
+    const int64_t end = HWY_MIN(count, e + kLongestChunk);
+    for (; e < end; ++e) f(e);
+    if (e < count) fold();
+  }
+}
+
+// Moves kVectors sums to those of the chunks before.
+template <int kVectors, class D, class V = hn::Vec<D>>
+HWY_INLINE void fold_sums(D d, V* sum, V* folded) {
+  for (int v = 0; v < kVectors; ++v) {
+    folded[v] = hn::Add(folded[v], sum[v]);
+    sum[v] = hn::Zero(d);
+  }
+}
+
+// out[h] = sum over edges of x[e, h].
+template <class T>
+void sum_over_edges(const T* x, int64_t count, int64_t heads, T* out) {
+  std::fill(out, out + heads, T{0});
+  if (count <= kLongestChunk) {
+    for (int64_t e = 0; e < count; ++e)
+      for (int64_t h = 0; h < heads; ++h) out[h] += x[e * heads + h];
+    return;
+  }
+  for (int64_t h = 0; h < heads; ++h) {
+    T sum = T{0};
+    for_each_edge(
+        count, [&](int64_t e) { sum += x[e * heads + h]; },
+        [&] { out[h] += std::exchange(sum, T{0}); });
+    out[h] += sum;
+  }
+}
+
 // A block of columns of one head: where its vectors begin, and for the last, which may overlap the
 // one before, which of its lanes count.
 template <class D, int kVectors>
@@ -102,10 +140,11 @@ struct HeadBlock {
 // Calls f(HeadBlock) for the blocks of a head of `width` columns.
 template <class T, class F>
 HWY_INLINE void for_each_head_block(int64_t width, F&& f) {
-  for_each_block<T, 4, true>(static_cast<size_t>(width),
-                             [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-                               f(HeadBlock<decltype(d), vectors()>(d, begin, last), vectors);
-                             });
+  constexpr int kMost = sizeof(T) == 8 ? 1 : 4;  // doubles are not the fast path: less to compile
+  for_each_block<T, kMost, true>(static_cast<size_t>(width),
+                                 [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+                                   f(HeadBlock<decltype(d), vectors()>(d, begin, last), vectors);
+                                 });
 }
 
 }  // namespace egc::kernels::HWY_NAMESPACE

@@ -60,9 +60,7 @@ void softmax(T* scores, int64_t count, int64_t heads, T* greatest, T* inverse) {
   for (int64_t e = 0; e < count; ++e)
     for (int64_t h = 0; h < heads; ++h) scores[e * heads + h] -= greatest[h];
   exp_in_place(scores, count * heads);
-  std::fill(inverse, inverse + heads, T{0});
-  for (int64_t e = 0; e < count; ++e)
-    for (int64_t h = 0; h < heads; ++h) inverse[h] += scores[e * heads + h];
+  sum_over_edges(scores, count, heads, inverse);
   for (int64_t h = 0; h < heads; ++h) inverse[h] = T{1} / inverse[h];
   for (int64_t e = 0; e < count; ++e)
     for (int64_t h = 0; h < heads; ++h) scores[e * heads + h] *= inverse[h];
@@ -77,15 +75,22 @@ void weighted_sum(const AttentionInput<T>& in, Neighbours n, const T* factors, c
     for_each_head_block<T>(in.width, [&](auto block, auto vectors) HWY_ATTR {
       const auto d = block.d;
       hn::Vec<decltype(d)> sum[vectors()];
-      for (int v = 0; v < vectors(); ++v)
-        sum[v] = bias != nullptr ? hn::LoadU(d, bias + first + block.at[v]) : hn::Zero(d);
-      for (int64_t e = 0; e < n.count; ++e) {
-        const auto factor = hn::Set(d, factors[e * in.heads + h]);
-        const T* x = in.values + n.id[e] * in.columns() + first;
-        for (int v = 0; v < vectors(); ++v)
-          sum[v] = hn::MulAdd(factor, hn::LoadU(d, x + block.at[v]), sum[v]);
+      hn::Vec<decltype(d)> folded[vectors()];
+      for (int v = 0; v < vectors(); ++v) {
+        sum[v] = hn::Zero(d);
+        folded[v] = bias != nullptr ? hn::LoadU(d, bias + first + block.at[v]) : hn::Zero(d);
       }
-      for (int v = 0; v < vectors(); ++v) hn::StoreU(sum[v], d, out + first + block.at[v]);
+      for_each_edge(
+          n.count,
+          [&](int64_t e) HWY_ATTR {
+            const auto factor = hn::Set(d, factors[e * in.heads + h]);
+            const T* x = in.values + n.id[e] * in.columns() + first;
+            for (int v = 0; v < vectors(); ++v)
+              sum[v] = hn::MulAdd(factor, hn::LoadU(d, x + block.at[v]), sum[v]);
+          },
+          [&]() HWY_ATTR { fold_sums<vectors()>(d, sum, folded); });
+      for (int v = 0; v < vectors(); ++v)
+        hn::StoreU(hn::Add(folded[v], sum[v]), d, out + first + block.at[v]);
     });
   }
 }
@@ -111,13 +116,8 @@ void forward_rows(const AttentionInput<T>& in, RowRange rows, const T* bias, T* 
     if (n.count > 0) softmax(alphas, n.count, heads, greatest, greatest + heads);
     weighted_sum(in, n, alphas, bias, out + i * in.columns());
     if (saved.sloped_y != nullptr) {
-      T* sums = saved.sloped_sum + i * heads;
-      std::fill(sums, sums + heads, T{0});
-      for (int64_t e = 0; e < n.count; ++e)
-        for (int64_t h = 0; h < heads; ++h) {
-          sloped[e * heads + h] *= alphas[e * heads + h];
-          sums[h] += sloped[e * heads + h];
-        }
+      for (int64_t k = 0; k < n.count * heads; ++k) sloped[k] *= alphas[k];
+      sum_over_edges(sloped, n.count, heads, saved.sloped_sum + i * heads);
       weighted_sum(in, n, sloped, static_cast<const T*>(nullptr),
                    saved.sloped_y + i * in.columns());
     }

@@ -86,11 +86,17 @@ struct V2Edges {
         hn::Vec<decltype(d)> q[vectors()];
         hn::Vec<decltype(d)> through[vectors()];  // of leaky'
         hn::Vec<decltype(d)> second[vectors()];   // of leaky, or of alpha * grad_out
+        hn::Vec<decltype(d)> folded_through[vectors()];
+        hn::Vec<decltype(d)> folded_second[vectors()];
         for (int v = 0; v < vectors(); ++v) {
           q[v] = hn::LoadU(d, own + first + block.at[v]);
-          through[v] = second[v] = hn::Zero(d);
+          through[v] = second[v] = folded_through[v] = folded_second[v] = hn::Zero(d);
         }
-        for (int64_t e = 0; e < n.count; ++e) {
+        const auto fold = [&]() HWY_ATTR {
+          fold_sums<vectors()>(d, through, folded_through);
+          fold_sums<vectors()>(d, second, folded_second);
+        };
+        const auto take = [&](int64_t e) HWY_ATTR {
           const T* x = other + n.id[e] * in.columns() + first;
           const auto ds = hn::Set(d, grad_scores[e * in.heads + h]);
           const T* g = grad_out + n.id[e] * grad_stride + first;
@@ -103,8 +109,11 @@ struct V2Edges {
                             ? hn::MulAdd(alpha, hn::LoadU(d, g + block.at[v]), second[v])
                             : hn::MulAdd(part, sum, second[v]);
           }
-        }
+        };
+        for_each_edge(n.count, take, fold);
         for (int v = 0; v < vectors(); ++v) {
+          through[v] = hn::Add(folded_through[v], through[v]);
+          second[v] = hn::Add(folded_second[v], second[v]);
           const size_t at = static_cast<size_t>(first) + block.at[v];
           auto total = hn::Mul(through[v], hn::LoadU(d, in.attention + at));
           if (alphas != nullptr) total = hn::Add(total, second[v]);
@@ -172,20 +181,25 @@ void gat_source(const AttentionInput<T>& in, Neighbours n, const T* own, const T
       const auto d = block.d;
       hn::Vec<decltype(d)> x[vectors()];
       hn::Vec<decltype(d)> sum[vectors()];
+      hn::Vec<decltype(d)> folded[vectors()];
       for (int v = 0; v < vectors(); ++v) {
         x[v] = hn::LoadU(d, own + first + block.at[v]);
-        sum[v] = hn::Zero(d);
+        sum[v] = folded[v] = hn::Zero(d);
       }
-      for (int64_t e = 0; e < n.count; ++e) {
-        const T* g = grad_out + n.id[e] * in.columns() + first;
-        const auto alpha = hn::Set(d, alphas[e * in.heads + h]);
-        dots[e * in.heads + h] += block.dot([&](int v) HWY_ATTR {
-          const auto gv = hn::LoadU(d, g + block.at[v]);
-          sum[v] = hn::MulAdd(alpha, gv, sum[v]);
-          return hn::Mul(gv, x[v]);
-        });
-      }
-      for (int v = 0; v < vectors(); ++v) hn::StoreU(sum[v], d, grad_values + first + block.at[v]);
+      for_each_edge(
+          n.count,
+          [&](int64_t e) HWY_ATTR {
+            const T* g = grad_out + n.id[e] * in.columns() + first;
+            const auto alpha = hn::Set(d, alphas[e * in.heads + h]);
+            dots[e * in.heads + h] += block.dot([&](int v) HWY_ATTR {
+              const auto gv = hn::LoadU(d, g + block.at[v]);
+              sum[v] = hn::MulAdd(alpha, gv, sum[v]);
+              return hn::Mul(gv, x[v]);
+            });
+          },
+          [&]() HWY_ATTR { fold_sums<vectors()>(d, sum, folded); });
+      for (int v = 0; v < vectors(); ++v)
+        hn::StoreU(hn::Add(folded[v], sum[v]), d, grad_values + first + block.at[v]);
     });
   }
 }
@@ -236,10 +250,8 @@ void sources_rows(const AttentionInput<T>& in, const AttentionGrad<T>& grad,
       edges.gradients(dots, alphas, grad_values + j * columns, nullptr);
       continue;
     }
-    T* out = grad_source_score + j * heads;
-    std::fill(out, out + heads, T{0});
-    for (int64_t e = 0; e < n.count; ++e)
-      for (int64_t h = 0; h < heads; ++h) out[h] += dots[e * heads + h] * slopes[e * heads + h];
+    for (int64_t k = 0; k < values; ++k) dots[k] *= slopes[k];
+    sum_over_edges(dots, n.count, heads, grad_source_score + j * heads);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
@@ -30,6 +31,11 @@ HWY_INLINE V loaded_once(V v) {
 #endif
   return v;
 }
+
+// The most messages that are added up one after the other; further ones begin a sum of their own. A
+// sum of a million equal values would be a per cent off in float32: each is rounded to the spacing
+// of the sum.
+inline constexpr int64_t kLongestChunk = 1024;
 
 // Calls f(tag, column) for the columns [0, columns): whole vectors, then halves, quarters and
 // single lanes. No masks, nothing read or written outside.

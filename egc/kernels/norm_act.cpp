@@ -7,30 +7,6 @@
 #include "egc/kernels/simd_targets.h"
 #include "egc/kernels/target.h"
 
-#ifndef EGC_KERNELS_NORM_ACT_ONCE
-#define EGC_KERNELS_NORM_ACT_ONCE
-namespace egc::kernels {
-
-// The factors of one row: 0 for a dropped element, 1 / (1 - drop) for the others. Sixteen random
-// bits decide, eight elements a block of the generator.
-template <class T>
-void fill_keep(const NormAct<T>& op, int64_t row, int64_t columns, T* keep) {
-  const double threshold = std::round(op.drop * 65536.0);
-  const T factor = static_cast<T>(threshold < 65536.0 ? 65536.0 / (65536.0 - threshold) : 0.0);
-  const auto below = static_cast<uint32_t>(threshold);
-  const Rng rng(op.seed, static_cast<uint64_t>(op.first_row + row));
-  for (int64_t c = 0; c < columns; c += 8) {
-    const auto words = rng.block(static_cast<uint64_t>(c / 8));
-    for (int k = 0; k < 4; ++k) {
-      keep[c + 2 * k] = (words[k] & 0xFFFFU) < below ? T{0} : factor;
-      keep[c + 2 * k + 1] = (words[k] >> 16) < below ? T{0} : factor;
-    }
-  }
-}
-
-}  // namespace egc::kernels
-#endif
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "egc/kernels/norm_act.cpp"
 #include <hwy/foreach_target.h>
@@ -39,6 +15,89 @@ void fill_keep(const NormAct<T>& op, int64_t row, int64_t columns, T* keep) {
 
 HWY_BEFORE_NAMESPACE();
 namespace egc::kernels::HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+// As many neighbouring blocks of the generator as a vector has lanes of 64 bits, one in each: the
+// words of a block are in the lower halves of x[0], ... x[3].
+struct Blocks {
+  using D = hn::ScalableTag<uint64_t>;
+  hn::Vec<D> x[4];
+
+  HWY_INLINE Blocks(uint64_t seed, uint64_t stream, uint64_t first) {
+    const D d;
+    const hn::Repartition<uint32_t, D> d32;
+    const auto times = [&](uint32_t factor, hn::Vec<D> v) HWY_ATTR {
+      return hn::MulEven(hn::BitCast(d32, hn::Set(d, factor)), hn::BitCast(d32, v));
+    };
+    const auto index = hn::Add(hn::Iota(d, 0), hn::Set(d, first));
+    x[0] = index;
+    x[1] = hn::ShiftRight<32>(index);
+    x[2] = hn::Set(d, stream);
+    x[3] = hn::Set(d, stream >> 32);
+    auto k0 = static_cast<uint32_t>(seed);
+    auto k1 = static_cast<uint32_t>(seed >> 32);
+    for (int round = 0; round < 10; ++round) {  // as Rng::block
+      const auto p0 = times(0xD2511F53U, x[0]);
+      const auto p1 = times(0xCD9E8D57U, x[2]);
+      x[0] = hn::Xor(hn::Xor(hn::ShiftRight<32>(p1), x[1]), hn::Set(d, k0));
+      x[1] = p1;
+      x[2] = hn::Xor(hn::Xor(hn::ShiftRight<32>(p0), x[3]), hn::Set(d, k1));
+      x[3] = p0;
+      k0 += 0x9E3779B9U;
+      k1 += 0xBB67AE85U;
+    }
+  }
+
+  // The blocks one after the other.
+  HWY_INLINE void store(uint16_t* to) const {
+    const D d;
+    const auto lower = hn::Set(d, 0xFFFFFFFFU);
+    const auto pair = [&](int k) HWY_ATTR {
+      return hn::Or(hn::And(x[k], lower), hn::ShiftLeft<32>(x[k + 1]));
+    };
+    hn::StoreInterleaved2(pair(0), pair(2), d, reinterpret_cast<uint64_t*>(to));
+  }
+};
+#endif
+
+// The factors of one row: 0 for a dropped element, 1 / (1 - drop) for the others. Sixteen random
+// bits decide, eight elements a block of the generator.
+template <class T>
+void fill_keep(const NormAct<T>& op, int64_t row, int64_t columns, T* keep) {
+  const double threshold = std::round(op.drop * 65536.0);
+  const T factor = static_cast<T>(threshold < 65536.0 ? 65536.0 / (65536.0 - threshold) : 0.0);
+  const auto below = static_cast<int32_t>(threshold);
+  const auto stream = static_cast<uint64_t>(op.first_row + row);
+#if HWY_TARGET == HWY_SCALAR
+  const Rng rng(op.seed, stream);
+  for (int64_t c = 0; c < columns; c += 8) {
+    const auto words = rng.block(static_cast<uint64_t>(c / 8));
+    for (int k = 0; k < 8; ++k)
+      keep[c + k] =
+          static_cast<int32_t>(words[k / 2] >> 16 * (k % 2) & 0xFFFFU) < below ? T{0} : factor;
+  }
+#else
+  constexpr auto kBlocks = static_cast<int64_t>(hn::MaxLanes(Blocks::D()));
+  alignas(64) uint16_t bits[8 * kBlocks];
+  for (int64_t c = 0; c < columns; c += 8 * kBlocks) {
+    Blocks(op.seed, stream, static_cast<uint64_t>(c / 8)).store(bits);
+    const int64_t count = std::min(8 * kBlocks, (columns - c + 7) / 8 * 8);
+    if constexpr (sizeof(T) == 4) {
+      const hn::CappedTag<float, 8> d;
+      const hn::RebindToSigned<decltype(d)> di;
+      const hn::Rebind<uint16_t, decltype(d)> d16;
+      for (int64_t k = 0; k < count; k += 8) {
+        const auto drawn = hn::PromoteTo(di, hn::LoadU(d16, bits + k));
+        const auto dropped = hn::RebindMask(d, hn::Lt(drawn, hn::Set(di, below)));
+        hn::StoreU(hn::IfThenZeroElse(dropped, hn::Set(d, factor)), d, keep + c + k);
+      }
+    } else {
+      for (int64_t k = 0; k < count; ++k)
+        keep[c + k] = static_cast<int32_t>(bits[k]) < below ? T{0} : factor;
+    }
+  }
+#endif
+}
 
 template <class T>
 void forward_rows(const NormAct<T>& op, RowRange rows, int64_t columns, int64_t first,

@@ -39,10 +39,6 @@ struct Row {
 // How many edges ahead a row is asked for: about what is in flight while a line travels from
 // memory.
 constexpr int64_t kAhead = 8;
-// The most messages that are added up one after the other; further ones begin a sum of their own. A
-// sum of a million equal values would be a per cent off in float32: each is rounded to the spacing
-// of the sum.
-constexpr int64_t kLongestChunk = 1024;
 // The first chunk of moments: about the first message, so an outlier there costs log2 of this in
 // bits.
 constexpr int64_t kFirstMoments = 64;

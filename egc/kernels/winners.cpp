@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace egc::kernels::HWY_NAMESPACE {
 
 // Of a row with few sources each is asked which columns it won, a vector at a time; of others each
-// column is taken to its winner. About where the two cost the same.
+// column is taken to its winner. About where the two cost the same while all is in the caches; out
+// of memory the lines that nothing in a row has won make it a tenth of a training step slower.
 template <class T>
 inline constexpr int64_t kFewSources = sizeof(T) == 4 && HWY_TARGET != HWY_SCALAR
                                            ? static_cast<int64_t>(kFullLanes<T>) / 2
@@ -34,10 +35,11 @@ struct FewSources {
 template <class T>
 class WinnerPass {
  public:
-  WinnerPass(const CsrView& graph, bool own, int64_t columns, int64_t begin, int64_t end,
-             const Winners<const T>& winners, T* grad_bases)
+  WinnerPass(const CsrView& graph, bool own, bool cached, int64_t columns, int64_t begin,
+             int64_t end, const Winners<const T>& winners, T* grad_bases)
       : graph_(graph),
         own_(own),
+        cached_(cached),
         columns_(columns),
         begin_(begin),
         end_(end),
@@ -46,7 +48,8 @@ class WinnerPass {
 
   void run() const {
     for (int64_t i = 0; i < graph_.num_targets; ++i) {
-      if (i + 1 < graph_.num_targets) prefetch(i + 1);
+      if (!cached_ && i + kAhead < graph_.num_targets)
+        prefetch(winners_.source + (i + kAhead) * columns_);
       const int32_t* source = winners_.source + i * columns_;
       const T* gradient = winners_.gradient + i * columns_;
       if (has_few(i))
@@ -57,23 +60,16 @@ class WinnerPass {
   }
 
  private:
+  static constexpr int64_t kAhead = 8;  // rows; a row alone is too short a time
   static_assert(kFewSources<T> < 32);
 
   bool has_few(int64_t i) const {
-    return graph_.offsets[i + 1] - graph_.offsets[i] + int64_t{own_} <= kFewSources<T>;
+    return cached_ && graph_.offsets[i + 1] - graph_.offsets[i] + int64_t{own_} <= kFewSources<T>;
   }
 
   // The winners' rows are scattered: half of the time without.
-  void prefetch(int64_t i) const {
-    if (!has_few(i)) {
-      const int32_t* source = winners_.source + i * columns_;
-      for (int64_t c = begin_; c < end_; ++c)
-        __builtin_prefetch(out_ + source[c] * columns_ + c, 1);
-      return;
-    }
-    for (int64_t e = graph_.offsets[i]; e < graph_.offsets[i + 1]; ++e)
-      for (int64_t c = begin_; c < end_; c += 64 / int64_t{sizeof(T)})
-        __builtin_prefetch(out_ + graph_.sources[e] * columns_ + c, 1);
+  void prefetch(const int32_t* source) const {
+    for (int64_t c = begin_; c < end_; ++c) __builtin_prefetch(out_ + source[c] * columns_ + c, 1);
   }
 
   void from_columns(const int32_t* source, const T* gradient) const {
@@ -104,6 +100,7 @@ class WinnerPass {
 
   const CsrView& graph_;
   const bool own_;
+  const bool cached_;
   const int64_t columns_;
   const int64_t begin_;
   const int64_t end_;
@@ -111,10 +108,11 @@ class WinnerPass {
   T* const out_;
 };
 
-#define EGC_DEFINE_WINNERS(T, suffix)                                                   \
-  void winners_##suffix(const CsrView& graph, bool own, int64_t columns, int64_t begin, \
-                        int64_t end, const Winners<const T>& winners, T* grad_bases) {  \
-    WinnerPass<T>(graph, own, columns, begin, end, winners, grad_bases).run();          \
+#define EGC_DEFINE_WINNERS(T, suffix)                                                  \
+  void winners_##suffix(const CsrView& graph, bool own, bool cached, int64_t columns,  \
+                        int64_t begin, int64_t end, const Winners<const T>& winners,   \
+                        T* grad_bases) {                                               \
+    WinnerPass<T>(graph, own, cached, columns, begin, end, winners, grad_bases).run(); \
   }
 EGC_DEFINE_WINNERS(float, f32)
 EGC_DEFINE_WINNERS(double, f64)
@@ -130,16 +128,16 @@ HWY_EXPORT(winners_f32);
 HWY_EXPORT(winners_f64);
 
 template <>
-void backward_winners(const CsrView& graph, bool own, int64_t columns, int64_t begin, int64_t end,
-                      Winners<const float> winners, float* grad_bases) {
+void backward_winners(const CsrView& graph, bool own, bool cached, int64_t columns, int64_t begin,
+                      int64_t end, Winners<const float> winners, float* grad_bases) {
   apply_target_from_environment();
-  HWY_DYNAMIC_DISPATCH(winners_f32)(graph, own, columns, begin, end, winners, grad_bases);
+  HWY_DYNAMIC_DISPATCH(winners_f32)(graph, own, cached, columns, begin, end, winners, grad_bases);
 }
 template <>
-void backward_winners(const CsrView& graph, bool own, int64_t columns, int64_t begin, int64_t end,
-                      Winners<const double> winners, double* grad_bases) {
+void backward_winners(const CsrView& graph, bool own, bool cached, int64_t columns, int64_t begin,
+                      int64_t end, Winners<const double> winners, double* grad_bases) {
   apply_target_from_environment();
-  HWY_DYNAMIC_DISPATCH(winners_f64)(graph, own, columns, begin, end, winners, grad_bases);
+  HWY_DYNAMIC_DISPATCH(winners_f64)(graph, own, cached, columns, begin, end, winners, grad_bases);
 }
 
 }  // namespace egc::kernels

@@ -18,9 +18,9 @@ struct Winners {
 
 // Adds to grad_bases [num_sources, columns] the columns [begin, end) of one kind of winners of all
 // targets, in the order of the targets. own: whether a target is one of its own sources, with a
-// loop that the graph does not have.
+// loop that the graph does not have. cached: whether grad_bases fits the caches.
 template <class T>
-void backward_winners(const CsrView& graph, bool own, int64_t columns, int64_t begin, int64_t end,
-                      Winners<const T> winners, T* grad_bases);
+void backward_winners(const CsrView& graph, bool own, bool cached, int64_t columns, int64_t begin,
+                      int64_t end, Winners<const T> winners, T* grad_bases);
 
 }  // namespace egc::kernels

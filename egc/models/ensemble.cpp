@@ -47,11 +47,13 @@ Ensemble::Ensemble(std::vector<std::shared_ptr<Network>> members)
     : Network(members.at(0)->config()), members_(std::move(members)) {
   for (size_t k = 0; k < members_.size(); ++k) {
     const ModelConfig& c = members_[k]->config();
-    if (c.task != config().task || c.outputs != config().outputs)
+    if (c.task != config().task || c.outputs != config().outputs ||
+        c.sequence_length != config().sequence_length)
       fail(ErrorKind::kModel,
-           "the networks of an ensemble must have one task and one number of "
-           "outputs, got {} with {} and {} with {}",
-           tasks().name_of(config().task), config().outputs, tasks().name_of(c.task), c.outputs);
+           "the networks of an ensemble must have one task and one number of outputs, got {} with "
+           "{} and {} with {}",
+           tasks().name_of(config().task), config().outputs * config().sequence_length,
+           tasks().name_of(c.task), c.outputs * c.sequence_length);
     add_module(std::to_string(k), members_[k]);
   }
 }
@@ -68,6 +70,7 @@ Tensor Ensemble::forward(Tape& tape, const ModelInput& input) {
       sum = p;
       continue;
     }
+    expect_matrix("ensemble", "a network's output", p, sum.rows(), sum.columns(), DType::kF64);
     for (int64_t k = 0; k < p.size(); ++k) sum.data<double>()[k] += p.data<double>()[k];
   }
   for (int64_t k = 0; k < sum.size(); ++k) {

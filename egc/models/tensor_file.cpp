@@ -1,7 +1,6 @@
 #include "egc/models/tensor_file.h"
 
-#include <zlib.h>
-
+#include "egc/core/crc32.h"
 #include "egc/core/error.h"
 
 namespace egc::models {
@@ -9,12 +8,12 @@ namespace {
 
 // Of names, types, shapes and bytes of all tensors, and of all metadata but the checksum itself.
 std::string checksum(const std::map<std::string, TensorView>& tensors, const Metadata& metadata) {
-  uLong crc = crc32_z(0, nullptr, 0);
+  uint32_t crc = 0;
   const auto add = [&crc](const void* data, size_t bytes) {
     // The length too, so that bytes cannot move from one item to the next.
     const uint64_t length = bytes;
-    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(&length), sizeof(length));
-    if (bytes > 0) crc = crc32_z(crc, static_cast<const Bytef*>(data), bytes);
+    crc = crc32(crc, &length, sizeof length);
+    crc = crc32(crc, data, bytes);
   };
   for (const auto& [name, view] : tensors) {
     add(name.data(), name.size());

@@ -1,5 +1,7 @@
 #include "egc/ops/assemble.h"
 
+#include <algorithm>
+
 namespace egc::ops {
 namespace {
 
@@ -39,10 +41,14 @@ Tensor assemble(Tape& tape, int64_t rows, int64_t columns,
     expect_matrix("assemble", "a block", b.from, kAnySize, kAnySize, type);
     const int64_t high = b.transposed ? b.columns : b.rows;
     const int64_t wide = b.transposed ? b.rows : b.columns;
-    check(b.from_row + b.rows <= b.from.rows() && b.from_column + b.columns <= b.from.columns() &&
-              b.to_row + high <= rows && b.to_column + wide <= columns,
-          "assemble: a block [{}, {}] does not fit between {} and [{}, {}]", b.rows, b.columns,
-          describe(b.from), rows, columns);
+    const bool rises =
+        std::min({b.rows, b.columns, b.from_row, b.from_column, b.to_row, b.to_column}) >= 0;
+    check(rises && b.from_row + b.rows <= b.from.rows() &&
+              b.from_column + b.columns <= b.from.columns() && b.to_row + high <= rows &&
+              b.to_column + wide <= columns,
+          "assemble: a block [{}, {}] from ({}, {}) of {} does not fit at ({}, {}) of [{}, {}]",
+          b.rows, b.columns, b.from_row, b.from_column, describe(b.from), b.to_row, b.to_column,
+          rows, columns);
     with_type(type, [&](auto zero) {
       using T = decltype(zero);
       const T* from = b.from.data<T>();

@@ -230,8 +230,8 @@ void check_egc(const EgcShape& s, const EgcWeights& w, const Tensor& x, const Te
         s.heads, s.bases);
   const DType type = x.dtype();
   expect_matrix("egc", "theta", w.theta, kAnySize, kAnySize, type);
-  check(w.theta.rows() % s.bases == 0, "egc: theta has {} rows, which are not {} bases",
-        w.theta.rows(), s.bases);
+  check(w.theta.rows() > 0 && w.theta.rows() % s.bases == 0,
+        "egc: theta has {} rows, which are not {} bases", w.theta.rows(), s.bases);
   expect_matrix("egc", "x", x, graph.num_own_sources(), w.theta.columns(), type);
   const int64_t terms = s.heads * s.aggregators.size() * s.bases;
   expect_matrix("egc", "phi", w.phi, terms, w.theta.columns(), type);
@@ -242,9 +242,10 @@ void check_egc(const EgcShape& s, const EgcWeights& w, const Tensor& x, const Te
     expect_matrix("egc", "x of the targets", x_target, graph.num_targets(), w.theta.columns(),
                   type);
   else
-    check(graph.num_own_sources() == graph.num_targets(),
-          "egc: a graph of {} sources and {} targets needs features of both",
-          graph.num_own_sources(), graph.num_targets());
+    check(
+        graph.rows_are_sources(),
+        "egc: a graph whose {} targets are other nodes than its {} sources needs features of both",
+        graph.num_targets(), graph.num_own_sources());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "egc/ops/linear.h"
 
+#include <algorithm>
+
 #include "egc/engine/gemm.h"
 #include "egc/ops/column_sum.h"
 
@@ -33,6 +35,18 @@ Columns<const T> block_of(const Problem& p, const LinearTerm& term) {
   return {w.data<T>() + term.weight_row * w.columns() + term.weight_column, w.columns()};
 }
 
+// Terms of one range add up; what none writes would be undefined.
+void check_output_is_covered(const Problem& p, int64_t out_columns) {
+  int64_t covered = 0;
+  for (size_t t = 0; t < p.terms.size(); ++t) {
+    bool again = false;
+    for (size_t s = 0; s < t; ++s) again = again || p.terms[s].out_column == p.terms[t].out_column;
+    if (!again) covered += p.terms[t].rows;
+  }
+  check(covered == out_columns, "linear: the terms write {} of {} output columns", covered,
+        out_columns);
+}
+
 void check_problem(Problem& p, int64_t out_columns) {
   check(!p.inputs.empty() && !p.weights.empty() && !p.terms.empty(),
         "linear: an input, a weight and a term are needed");
@@ -41,21 +55,28 @@ void check_problem(Problem& p, int64_t out_columns) {
     expect_matrix("linear", "a weight", w, kAnySize, kAnySize, type);
   for (const Tensor& x : p.inputs) expect_matrix("linear", "x", x, p.rows(), kAnySize, type);
   for (LinearTerm& t : p.terms) {
-    const Tensor& w = p.weights.at(static_cast<size_t>(t.weight));
-    const Tensor& x = p.inputs.at(static_cast<size_t>(t.input));
+    check(t.weight >= 0 && t.weight < std::ssize(p.weights) && t.input >= 0 &&
+              t.input < std::ssize(p.inputs),
+          "linear: a term names input {} of {} and weight {} of {}", t.input, p.inputs.size(),
+          t.weight, p.weights.size());
+    const Tensor& w = p.weights[static_cast<size_t>(t.weight)];
+    const Tensor& x = p.inputs[static_cast<size_t>(t.input)];
     if (t.rows == kAnySize) t.rows = w.rows() - t.weight_row;
     if (t.columns == kAnySize) t.columns = w.columns() - t.weight_column;
-    check(t.weight_row >= 0 && t.weight_row + t.rows <= w.rows() && t.weight_column >= 0 &&
+    const bool rises = std::min({t.rows, t.columns, t.weight_row, t.weight_column, t.in_column,
+                                 t.out_column}) >= 0;
+    check(rises && t.weight_row + t.rows <= w.rows() &&
               t.weight_column + t.columns <= w.columns() &&
               t.in_column + t.columns <= x.columns() && t.out_column + t.rows <= out_columns,
           "linear: a weight {} does not fit x {} and {} output columns", describe(w), describe(x),
           out_columns);
   }
+  check_output_is_covered(p, out_columns);
   if (p.bias.defined()) expect_matrix("linear", "bias", p.bias, 1, out_columns, type);
 }
 
 bool same_input_range(const LinearTerm& a, const LinearTerm& b) {
-  return a.input == b.input && a.in_column == b.in_column;
+  return a.input == b.input && a.in_column == b.in_column && a.columns == b.columns;
 }
 
 // Whether the terms write every column of the input's gradient.
@@ -71,7 +92,8 @@ bool covers(const Problem& p, int input) {
 }
 
 bool same_weight_block(const LinearTerm& a, const LinearTerm& b) {
-  return a.weight == b.weight && a.weight_row == b.weight_row && a.weight_column == b.weight_column;
+  return a.weight == b.weight && a.weight_row == b.weight_row &&
+         a.weight_column == b.weight_column && a.rows == b.rows && a.columns == b.columns;
 }
 
 bool covers_weight(const Problem& p, int weight) {

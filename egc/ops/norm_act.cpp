@@ -200,10 +200,22 @@ void draw_dropout(Tape& tape, Saved& saved, double p, int64_t rows) {
   if (batch_group() != nullptr) saved.first_row = rows_before(rows);
 }
 
+// Of a norm over the columns of its weight.
+void check_norm(const BatchNormTensors& n) {
+  expect_matrix("batch norm", "weight", n.weight, 1, kAnySize);
+  const auto expect = [&](const char* what, const Tensor& t) {
+    expect_matrix("batch norm", what, t, 1, n.weight.columns(), n.weight.dtype());
+  };
+  expect("bias", n.bias);
+  expect("the running mean", n.running_mean);
+  expect("the running variance", n.running_var);
+}
+
 }  // namespace
 
 Tensor batch_norm_act(Tape& tape, const Tensor& x, const BatchNormTensors& norm, bool relu,
                       double dropout, const Tensor& residual) {
+  check_norm(norm);
   expect_matrix("batch norm", "x", x, kAnySize, norm.weight.columns(), norm.weight.dtype());
   if (residual.defined())
     expect_matrix("batch norm", "the residual", residual, x.rows(), x.columns(), x.dtype());
@@ -227,6 +239,7 @@ Tensor batch_norm_act(Tape& tape, const Tensor& x, const BatchNormTensors& norm,
 }
 
 EpilogueTensors fold_batch_norm(const BatchNormTensors& norm, bool relu, const Tensor& residual) {
+  check_norm(norm);
   Saved saved;
   with_type(norm.weight.dtype(), [&](auto zero) {
     using T = decltype(zero);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "egc/core/atomic_file.h"
-#include "egc/train/crc32c.h"
+#include "egc/core/crc32.h"
 #include "egc/train/event.pb.h"
 
 namespace egc::train {

@@ -116,8 +116,11 @@ RunResult run_training(const RunDirectory* dir, const TaskData& data, const RunC
   RunResult result;
   const Progress& progress = trainer.progress();
   const auto is_pause = [&] { return limits.until > 0 && progress.epochs_done() >= limits.until; };
+  const auto on_step = [&](const Trainer::Step& step) {
+    return observer.on_step(step) && (limits.stop == nullptr || *limits.stop == 0);
+  };
   while (!trainer.finished() && !is_pause()) {
-    if (!trainer.run_epoch([&](const Trainer::Step& step) { return observer.on_step(step); })) {
+    if (!trainer.run_epoch(on_step)) {
       if (files) files->save(trainer);
       result.interrupted = true;
       return result;

@@ -1,6 +1,7 @@
 // One training run in its directory: training, checkpoints, metrics, the model.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 
 #include "egc/train/run_directory.h"
@@ -29,8 +30,9 @@ struct RunResult {
 };
 
 struct RunLimits {
-  int64_t checkpoint_every = 1;  // epochs
-  int64_t until = 0;             // the epoch to pause after; 0: none
+  int64_t checkpoint_every = 1;                      // epochs
+  int64_t until = 0;                                 // the epoch to pause after; 0: none
+  const volatile std::sig_atomic_t* stop = nullptr;  // set: stop after this batch
 };
 
 // Goes on from the checkpoint where there is one. Of a group rank 0 alone has a directory. A

@@ -359,6 +359,29 @@ std::vector<T> backward_mask(double drop, uint64_t seed, int64_t rows, int64_t c
   return grad_x.values();
 }
 
+// What a row drops is a function of the seed and the row alone: checkpoints depend on it.
+TEST_F(NormActTest, DropsWhatTheGeneratorSays) {
+  constexpr double kDrop = 0.3;
+  constexpr uint64_t kSeed = 0x123456789ABCDEF1;
+  on_every_target([](const std::string& target) {
+    for (const int64_t columns : {1, 7, 8, 9, 31, 63, 64, 65, 200}) {
+      constexpr int64_t kRows = 3;
+      const std::vector<float> mask = forward_mask<float>(kDrop, kSeed, kRows, columns);
+      const std::vector<double> wide = forward_mask<double>(kDrop, kSeed, kRows, columns);
+      for (int64_t i = 0; i < kRows; ++i)
+        for (int64_t c = 0; c < columns; ++c) {
+          const Rng rng(kSeed, static_cast<uint64_t>(i));
+          const uint32_t word = rng.word(static_cast<uint64_t>(c / 2));
+          const uint32_t drawn = word >> 16 * (c % 2) & 0xFFFFU;
+          const bool dropped = drawn < std::round(kDrop * 65536.0);
+          const auto at = static_cast<size_t>(i * columns + c);
+          ASSERT_EQ(mask[at] == 0.0F, dropped) << target << ' ' << columns << ' ' << i << ' ' << c;
+          ASSERT_EQ(wide[at] == 0.0, dropped) << target << ' ' << columns << ' ' << i << ' ' << c;
+        }
+    }
+  });
+}
+
 // Sixteen bits decide, so the probability is a multiple of 2^-16; the factor undoes just that one.
 double probability_used(double drop) { return std::round(drop * 65536.0) / 65536.0; }
 

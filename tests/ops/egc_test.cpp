@@ -346,7 +346,7 @@ TEST(EgcErrors, AreOneSentence) {
   refuses({"egc: heads and bases must be at least 1, got 0 and 3"},
           [](Layer& l, Tensor&) { l.shape.heads = 0; });
   refuses(
-      {"egc: a graph of 5 sources and 14 targets needs features of both"},
+      {"egc: a graph whose 14 targets are other nodes than its 5 sources needs features of both"},
       [](Layer&, Tensor& in) { in = random_tensor(5, 4, 1); }, rectangular_graph());
 
   const Layer layer(shape, 4, 5);

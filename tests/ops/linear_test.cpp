@@ -279,7 +279,7 @@ TEST(Assemble, PutsBlocksTogetherAndHasTheirGradient) {
   expect_gradients({{"a", a}, {"b", b}}, new_tape, f);
 
   const auto refuses = [&](const AssemblyBlock& block) {
-    expect_error(ErrorKind::kUsage, {"assemble: a block [", "does not fit between", "and [9, 6]"},
+    expect_error(ErrorKind::kUsage, {"assemble: a block [", "does not fit at", "of [9, 6]"},
                  [&] { assemble(inference, 9, 6, {block}); });
   };
   refuses({a, 2, 0, 2, 4, 0, 0});

@@ -9,7 +9,6 @@
 #include <limits>
 #include <sstream>
 
-#include "egc/train/crc32c.h"
 #include "egc/train/event.pb.h"
 #include "egc/train/event_file.h"
 #include "egc/train/html_report.h"
@@ -58,8 +57,8 @@ TEST(Report, IsOneWellFormedPageOfItsOwn) {
 }
 
 TEST(EventFile, ChecksumIsCastagnolis) {
-  EXPECT_EQ(train::crc32c("123456789"), 0xE3069283U);  // the check value of the catalogue of CRCs
-  EXPECT_EQ(train::crc32c(std::string(32, '\0')), 0x8A9136AAU);  // RFC 3720, B.4
+  EXPECT_EQ(crc32c("123456789"), 0xE3069283U);  // the check value of the catalogue of CRCs
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAU);  // RFC 3720, B.4
 }
 
 TEST(EventFile, TensorBoardsRecordsComeBack) {
@@ -76,11 +75,11 @@ TEST(EventFile, TensorBoardsRecordsComeBack) {
     uint32_t crc = 0;
     std::memcpy(&length, text.data(), 8);
     std::memcpy(&crc, text.data() + 8, 4);
-    EXPECT_EQ(crc, masked(train::crc32c(text.substr(0, 8))));
+    EXPECT_EQ(crc, masked(crc32c(text.substr(0, 8))));
     ASSERT_LE(length + 16, text.size());
     const std::string data = text.substr(12, length);
     std::memcpy(&crc, text.data() + 12 + length, 4);
-    EXPECT_EQ(crc, masked(train::crc32c(data)));
+    EXPECT_EQ(crc, masked(crc32c(data)));
     ASSERT_TRUE(events.emplace_back().ParseFromString(data));
     text.erase(0, length + 16);
   }

@@ -1,4 +1,4 @@
-#include "egc/app/search.h"
+#include "egc/app/search_common.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,11 @@
+# libxxhash. Gives XXHash::XXHash.
+find_path(XXHash_INCLUDE_DIR xxhash.h)
+find_library(XXHash_LIBRARY xxhash)
+mark_as_advanced(XXHash_INCLUDE_DIR XXHash_LIBRARY)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(XXHash REQUIRED_VARS XXHash_LIBRARY XXHash_INCLUDE_DIR)
+if(XXHash_FOUND AND NOT TARGET XXHash::XXHash)
+  add_library(XXHash::XXHash INTERFACE IMPORTED)
+  target_include_directories(XXHash::XXHash SYSTEM INTERFACE ${XXHash_INCLUDE_DIR})
+  target_link_libraries(XXHash::XXHash INTERFACE ${XXHash_LIBRARY})
+endif()
