@@ -8,9 +8,9 @@
 #include "cli/common.h"
 #include "egc/app/paper_tables.h"
 #include "egc/bench/layers.h"
-#include "egc/core/layer_options.h"
 #include "egc/core/parallel.h"
 #include "egc/kernels/target.h"
+#include "egc/nn/conv_table.h"
 
 namespace egc::cli {
 namespace {
@@ -190,7 +190,7 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
                                          {"--aggregators", "aggregators"},
                                          {"--self-loops", "self_loops"},
                                          {"--activation", "activation"}})
-        if (app->get_option(flag)->count() > 0) check_takes(o->model, option, flag);
+        if (app->get_option(flag)->count() > 0) nn::check_takes(o->model, option, flag);
     o->seed = common.seed;
     const bool one_of_egc = o->model == "egc-s" || o->model == "egc-m";
     if (!one_of_egc) {

@@ -116,7 +116,9 @@ Replaced::Replaced(const std::string& dir, bool overwrite, std::string& config) 
   aside_ = aside;
 }
 
-Replaced::~Replaced() {
+Replaced::~Replaced() { put_back(); }
+
+void Replaced::put_back() const {
   if (aside_.empty()) return;
   std::error_code ignored;
   const std::vector<fs::path> runs = runs_below(dir_);

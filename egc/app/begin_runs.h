@@ -19,6 +19,8 @@ class Replaced {
   // config: a file, which may be of the run that is moved.
   Replaced(const std::string& dir, bool overwrite, std::string& config);
   ~Replaced();
+  // What the end does; for a process that ends at once.
+  void put_back() const;
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
 

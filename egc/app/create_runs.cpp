@@ -6,7 +6,6 @@
 #include "egc/app/version.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
-#include "egc/core/layer_options.h"
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
 #include "egc/core/text_file.h"
@@ -15,6 +14,7 @@
 #include "egc/inference/dataset_fit.h"
 #include "egc/kernels/target.h"
 #include "egc/models/fit_width.h"
+#include "egc/nn/conv_table.h"
 #include "egc/train/default_config.h"
 #include "egc/train/run_directory.h"
 #include "egc/train/trainer.h"
@@ -63,7 +63,7 @@ void check_options(const TrainOptions& o, const models::ModelConfig& m) {
       for (const FieldFacts& f : fields) known.push_back(f.key);
       fail(ErrorKind::kUsage, "unknown setting \"{}\"; known: {}", key, fmt::join(known, ", "));
     }
-    if (!field->layers.empty()) check_takes(m.model, key, field->flag);
+    if (!field->layers.empty()) nn::check_takes(m.model, key, field->flag);
   }
   const auto given = [&](const char* key) { return o.settings.contains(key); };
   check(m.task != Task::kNodeClassificationHetero || (!given("norm") && !given("residual")),
@@ -126,7 +126,8 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
       m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden))
     m.encoder = models::Encoder::kLinear;  // the default without one does not go with these options
   // Said in full, so that another version's defaults change nothing.
-  if (layer_traits(m.model).takes("self_loops") && !m.self_loops) m.self_loops = SelfLoops::kAll;
+  if (nn::layer_descriptor(m.model).takes("self_loops") && !m.self_loops)
+    m.self_loops = SelfLoops::kAll;
   const auto& at = m.dropout_at;
   if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)
     m.dropout_at.activation = true;
@@ -157,7 +158,7 @@ void create_runs(const LoadedDataset& loaded, const TrainOptions& options,
     fail(ErrorKind::kUsage, "the name of the dataset must be UTF-8, as config.json keeps it");
   }
   models::ModelConfig tried = config.model;
-  if (tried.model == "pna" && !tried.mean_log_degree)
+  if (nn::layer_descriptor(tried.model).takes("mean_log_degree") && !tried.mean_log_degree)
     tried.mean_log_degree = 1;  // training takes its data's
   models::make_network(tried);  // says what is wrong before there is a directory
   train::RunAbout about{version_with_revision(), kernels::current_target(), num_threads(),

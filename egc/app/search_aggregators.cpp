@@ -18,10 +18,10 @@
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
-#include "egc/core/layer_options.h"
 #include "egc/core/log.h"
 #include "egc/core/statistics.h"
 #include "egc/kernels/aggregator.h"
+#include "egc/nn/conv_table.h"
 #include "egc/report/html.h"
 #include "egc/report/spell.h"
 #include "egc/search/shared_places.h"
@@ -73,7 +73,7 @@ class AggregatorSearch {
         epochs_(most_epochs(base_)) {
     const std::string model = base_["model"].value("model", "egc-s");
     std::vector<std::string_view> choosers;  // layers that take any set of aggregators
-    for (const LayerTraits& layer : layer_table())
+    for (const nn::LayerDescriptor& layer : nn::layer_table())
       if (layer.takes("aggregators") && layer.takes("bases")) choosers.push_back(layer.name);
     check(std::find(choosers.begin(), choosers.end(), model) != choosers.end(),
           "\"{}\" has no choice of aggregators; {} have", model, fmt::join(choosers, ", "));

@@ -7,8 +7,8 @@
 #include "egc/app/search_common.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
-#include "egc/core/layer_options.h"
 #include "egc/core/text_file.h"
+#include "egc/nn/conv_table.h"
 #include "egc/report/html.h"
 #include "egc/search/space.h"
 
@@ -27,12 +27,12 @@ void check_taken(const search::Space& space, const Json& base, const std::string
   for (const std::string& name : names) {
     if (!name.starts_with(kModel)) continue;
     const std::string option = name.substr(kModel.size());
-    const auto& layers = layer_table();
+    const auto& layers = nn::layer_table();
     if (std::none_of(layers.begin(), layers.end(),
-                     [&](const LayerTraits& t) { return t.takes(option); }))
+                     [&](const nn::LayerDescriptor& t) { return t.takes(option); }))
       continue;
     try {
-      check_takes(layer, option, name);
+      nn::check_takes(layer, option, name);
     } catch (const Error& e) {
       fail(e.kind(), "{}: {}", where, e.what());
     }

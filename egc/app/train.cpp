@@ -1,6 +1,7 @@
 #include "egc/app/train.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -39,14 +40,15 @@ TrainOutcome outcome_of(const Json& line) {
 // Ends early where a run is interrupted.
 std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, const TrainRequest& o,
                                         TrainingData& data, TrainProgress& progress,
-                                        const volatile std::sig_atomic_t* stop) {
+                                        const volatile std::sig_atomic_t* stop,
+                                        distributed::Group* group) {
   const LoadDataset load = [&](const std::string& name) {
     return runs.size() == 1 ? data.take(name) : data.of(name);
   };
   std::vector<TrainOutcome> out;
   for (const std::string& run : runs) {
     const auto observer = progress.observe();
-    out.push_back(train_run(run, load, {o.checkpoint_every, o.until, stop}, *observer));
+    out.push_back(train_run(run, load, {o.checkpoint_every, o.until, stop}, *observer, group));
     if (out.back().interrupted) break;
     progress.on_outcome(out.back());
   }
@@ -83,6 +85,13 @@ std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs, co
       throw error_of_child(runs[k] + ": training", codes[k]);
   }
   return outcomes;
+}
+
+// The main thread may wait for the lost rank for ever: the process ends here. Checkpoints are whole
+// at any moment.
+void end_process(const std::string& sentence) {
+  fmt::print(stderr, "egc: {}\n", sentence);
+  _exit(static_cast<int>(ErrorKind::kSystem));
 }
 
 // Tells a function of every epoch.
@@ -126,15 +135,21 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
                   : o.out.empty()   ? free_directory(o.options, o.overwrite)
                                     : o.out;
   const distributed::GroupAddress place = train_place();
-  TrainingData data(session);
-  if (place.rank > 0) {  // rank 0 has the files and tells the rest
-    out.runs = {out.directory};
-    out.outcomes = train_in_turn(out.runs, o, data, progress, stop);
-    return out;
-  }
   check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
         o.seeds);
+  TrainingData data(session);
   std::unique_ptr<Replaced> replaced;  // until the new runs have results
+  std::unique_ptr<distributed::Group> group;
+  if (place.size > 1)  // at once: reading data may take longer than others wait for each other
+    group = std::make_unique<distributed::Group>(place, [&](const std::string& sentence) {
+      if (replaced) replaced->put_back();
+      end_process(sentence);
+    });
+  if (place.rank > 0) {  // rank 0 has the files and tells the rest
+    out.runs = {out.directory};
+    out.outcomes = train_in_turn(out.runs, o, data, progress, stop, group.get());
+    return out;
+  }
   out.runs = o.resume.empty() ? begin_runs(o, session, data, out.directory, replaced)
                               : runs_in(out.directory);
   check(place.size == 1 || out.runs.size() == 1,
@@ -142,7 +157,7 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
         out.runs.size());
   if (o.jobs > 1 && out.runs.size() > 1) data.clear();  // the processes read it themselves
   out.outcomes = o.jobs == 1 || out.runs.size() == 1
-                     ? train_in_turn(out.runs, o, data, progress, stop)
+                     ? train_in_turn(out.runs, o, data, progress, stop, group.get())
                      : train_at_once(out.runs, o, session, progress, stop);
   const bool complete = std::none_of(out.outcomes.begin(), out.outcomes.end(),
                                      [](const auto& r) { return r.interrupted || r.paused; });

@@ -1,7 +1,5 @@
 #include "egc/app/train_run.h"
 
-#include <unistd.h>
-
 #include <optional>
 
 #include "egc/core/error.h"
@@ -13,13 +11,6 @@
 
 namespace egc::app {
 namespace {
-
-// The main thread may wait for the lost rank for ever: the process ends here. Checkpoints are whole
-// at any moment.
-void end_process(const std::string& sentence) {
-  fmt::print(stderr, "egc: {}\n", sentence);
-  _exit(static_cast<int>(ErrorKind::kSystem));
-}
 
 // Batch norm and dropout know of the group while it trains.
 class SharedBatches {
@@ -89,23 +80,21 @@ distributed::GroupAddress train_place() {
 }
 
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
-                       const train::RunLimits& limits, train::RunObserver& observer) {
-  std::unique_ptr<distributed::Group> group;
-  if (const auto place = train_place(); place.size > 1)
-    group = std::make_unique<distributed::Group>(place, end_process);
-  const bool first = !group || group->rank() == 0;
+                       const train::RunLimits& limits, train::RunObserver& observer,
+                       distributed::Group* group) {
+  const bool first = group == nullptr || group->rank() == 0;
   std::optional<train::RunDirectory> dir;
   if (first) dir.emplace(train::RunDirectory::open(directory));
   std::string text = first ? read_text_file(dir->config().string(), ErrorKind::kUsage) : "";
-  if (group) group->broadcast(text);
+  if (group != nullptr) group->broadcast(text);
   const train::RunConfig config = train::parse_run_config(text, directory + "/config.json");
-  const train::TaskData data = load_task(config, load, group.get());
+  const train::TaskData data = load_task(config, load, group);
   const data::Dataset& dataset = data.dataset();
-  const SharedBatches shared(group.get());
+  const SharedBatches shared(group);
   const train::RunResult r =
-      train::run_training(dir ? &*dir : nullptr, data, config, limits, observer, group.get());
+      train::run_training(dir ? &*dir : nullptr, data, config, limits, observer, group);
   if (data.is_part()) log_info("{} bytes of rows sent to others", group->bytes_exchanged());
-  if (group) group->leave();
+  if (group != nullptr) group->leave();
   TrainOutcome out;
   out.interrupted = r.interrupted;
   out.paused = r.paused;

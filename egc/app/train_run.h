@@ -29,8 +29,9 @@ struct TrainOutcome {
 
 using LoadDataset = std::function<LoadedDataset(const std::string& name)>;
 
-// Begins or goes on. Where another process of the group is lost, this one ends.
+// Begins or goes on; group: null where this process trains alone.
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
-                       const train::RunLimits& limits, train::RunObserver& observer);
+                       const train::RunLimits& limits, train::RunObserver& observer,
+                       distributed::Group* group = nullptr);
 
 }  // namespace egc::app

@@ -2,6 +2,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
+#include "egc/nn/conv_table.h"
 #include "egc/ops/aggregate.h"
 #include "egc/ops/linear.h"
 #include "egc/ops/norm_act.h"
@@ -13,8 +14,7 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   spec.in_channels = layer == 0 && c.encoder == Encoder::kNone ? c.features : c.hidden;
   spec.out_channels = c.hidden;
   spec.heads = c.heads;
-  // The paper's rule: the last attention layer has one head of full width.
-  if ((c.model == "gat" || c.model == "gatv2") && layer + 1 == c.layers) spec.heads = 1;
+  if (nn::layer_descriptor(c.model).last_has_one_head && layer + 1 == c.layers) spec.heads = 1;
   spec.bases = c.bases;
   spec.aggregators = c.aggregators;
   spec.self_loops = c.self_loops.value_or(spec.self_loops);
@@ -25,7 +25,7 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
 }
 
 ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
-  if (config_.model == "pna" && !config_.mean_log_degree)
+  if (nn::layer_descriptor(config_.model).takes("mean_log_degree") && !config_.mean_log_degree)
     log_warning(
         "pna: mean_log_degree is not set, 1 is used; it should be that of the training set");
   for (int64_t k = 0; k < config_.layers; ++k) {

@@ -35,6 +35,11 @@ void to_probability(Task task, int64_t outputs, const Tensor& t) {
   }
 }
 
+// Of a graph or a node.
+int64_t outputs_of(const ModelConfig& c) {
+  return c.task == Task::kGraphSequence ? c.outputs * c.sequence_length : c.outputs;
+}
+
 double output_of(Task task, double p) {
   if (task == Task::kGraphRegression) return p;
   if (task == Task::kGraphBinary) return std::log(p) - std::log1p(-p);
@@ -47,13 +52,12 @@ Ensemble::Ensemble(std::vector<std::shared_ptr<Network>> members)
     : Network(members.at(0)->config()), members_(std::move(members)) {
   for (size_t k = 0; k < members_.size(); ++k) {
     const ModelConfig& c = members_[k]->config();
-    if (c.task != config().task || c.outputs != config().outputs ||
-        c.sequence_length != config().sequence_length)
+    if (c.task != config().task || outputs_of(c) != outputs_of(config()))
       fail(ErrorKind::kModel,
            "the networks of an ensemble must have one task and one number of outputs, got {} with "
            "{} and {} with {}",
-           tasks().name_of(config().task), config().outputs * config().sequence_length,
-           tasks().name_of(c.task), c.outputs * c.sequence_length);
+           tasks().name_of(config().task), outputs_of(config()), tasks().name_of(c.task),
+           outputs_of(c));
     add_module(std::to_string(k), members_[k]);
   }
 }

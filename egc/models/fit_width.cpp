@@ -7,6 +7,7 @@
 #include "egc/core/error.h"
 #include "egc/models/network.h"
 #include "egc/nn/conv.h"
+#include "egc/nn/conv_table.h"
 
 namespace egc::models {
 namespace {
@@ -47,7 +48,7 @@ int64_t fit_width(ModelConfig config, int64_t parameters) {
   constexpr int64_t kMost = int64_t{1} << 33;  // networks are made to be counted
   check(parameters >= 1 && parameters <= kMost, "a network has from 1 to {} parameters, got {}",
         kMost, parameters);
-  if (config.model == "pna" && !config.mean_log_degree)
+  if (nn::layer_descriptor(config.model).takes("mean_log_degree") && !config.mean_log_degree)
     config.mean_log_degree = 1;  // changes no size
   const int64_t step = step_of(config);
   const auto size = [&](int64_t steps) { return count(config, steps * step); };

@@ -6,7 +6,7 @@
 
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
-#include "egc/core/layer_options.h"
+#include "egc/nn/conv_table.h"
 
 namespace egc::models {
 
@@ -65,7 +65,7 @@ void visit_layer_options(ModelConfig& c, F&& f) {
 }
 
 // Version 0.1 recorded its defaults of these for every layer.
-void drop_recorded_defaults(ModelConfig& c, const LayerTraits& layer) {
+void drop_recorded_defaults(ModelConfig& c, const nn::LayerDescriptor& layer) {
   const auto drop = [&](std::string_view name, auto& option, auto recorded) {
     if (!layer.takes(name) && option == recorded) option.reset();
   };
@@ -75,7 +75,7 @@ void drop_recorded_defaults(ModelConfig& c, const LayerTraits& layer) {
 }
 
 // Neither had an effect there.
-void drop_not_taken(ModelConfig& c, const LayerTraits& layer) {
+void drop_not_taken(ModelConfig& c, const nn::LayerDescriptor& layer) {
   visit_layer_options(c, [&](const char* name, auto& option) {
     if (!layer.takes(name)) option.reset();
   });
@@ -266,7 +266,7 @@ ModelConfig from_json(const Json& json, const std::string& where, NotTaken not_t
   visit(reader, config);
   reader.refuse_unknown();
   try {
-    const LayerTraits& layer = layer_traits(config.model);
+    const nn::LayerDescriptor& layer = nn::layer_descriptor(config.model);
     drop_recorded_defaults(config, layer);
     if (not_taken == NotTaken::kDrop) drop_not_taken(config, layer);
     check_config(config);
@@ -285,7 +285,7 @@ std::vector<FieldFacts> config_fields() {
   visit_layer_options(config, [&](const char* name, const auto& /*option*/) {
     for (FieldFacts& f : facts.all)
       if (f.key == name)
-        for (const LayerTraits& layer : layer_table())
+        for (const nn::LayerDescriptor& layer : nn::layer_table())
           if (layer.takes(name)) f.layers.emplace_back(layer.name);
   });
   return facts.all;
@@ -328,10 +328,10 @@ std::string to_json(const ModelConfig& config) {
 }
 
 void check_config(const ModelConfig& c) {
-  layer_traits(c.model);
+  nn::layer_descriptor(c.model);
   ModelConfig options = c;  // the list of options is one for reading and writing
   visit_layer_options(options, [&](const char* name, const auto& option) {
-    if (option) check_takes(c.model, name, name);
+    if (option) nn::check_takes(c.model, name, name);
   });
   const auto in_range = [](const char* name, int64_t value, int64_t least, int64_t most) {
     check(value >= least && value <= most, "{} must be from {} to {}, got {}", name, least, most,
@@ -365,7 +365,7 @@ void check_config(const ModelConfig& c) {
           c.categories.size(), c.features);
   if (hetero) {
     check_schema(c.schema);
-    check(c.model == "rgcn" || c.model == "regc",
+    check(nn::layer_descriptor(c.model).is_typed,
           "a heterogeneous task takes the models rgcn and regc, got {}", c.model);
     check(of_floats, "a heterogeneous task takes the encoders \"linear\" and \"none\"");
     check(c.embedded_nodes.size() == c.schema.node_types.size(),

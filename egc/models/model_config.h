@@ -54,7 +54,7 @@ struct ModelConfig {
   int64_t features = 0;             // of a node, where they are floats
   std::vector<int64_t> categories;  // of each feature, where they are categorical
 
-  // Options of the layers that take them (core/layer_options.h); each layer has its own defaults.
+  // Options of the layers that take them (nn/conv_table.h); each layer has its own defaults.
   std::optional<int64_t> heads;
   std::optional<int64_t> bases;
   std::optional<AggregatorSet> aggregators;

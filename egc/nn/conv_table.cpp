@@ -1,6 +1,8 @@
 #include "egc/nn/conv_table.h"
 
-#include "egc/core/named_table.h"
+#include <algorithm>
+
+#include "egc/core/error.h"
 #include "egc/nn/gat_conv.h"
 #include "egc/nn/plain_convs.h"
 #include "egc/nn/relational_conv.h"
@@ -10,7 +12,6 @@ namespace egc::nn {
 namespace {
 
 using ConvPtr = std::shared_ptr<Conv>;
-using Factory = ConvPtr (*)(const ConvSpec&);
 
 template <class Layer>
 ConvPtr plain(const ConvSpec& s) {
@@ -54,25 +55,6 @@ ConvPtr regc(const ConvSpec& s) {
   return std::make_shared<RegcConv>(o);
 }
 
-// In the order of the paper's tables; what they do not have comes last.
-const NamedTable<Factory>& table() {
-  static const NamedTable<Factory> convs("layer", {{"gcn", &plain<GcnConv>},
-                                                   {"gin", &plain<GinConv>},
-                                                   {"sage", &sage},
-                                                   {"gat", &attention<GatConv>},
-                                                   {"gatv2", &attention<Gatv2Conv>},
-                                                   {"mpnn-sum", &mpnn<Aggregator::kAdd>},
-                                                   {"mpnn-max", &mpnn<Aggregator::kMax>},
-                                                   {"pna", &pna},
-                                                   {"egc-s", &egc_s},
-                                                   {"egc-m", &egc_m},
-                                                   {"egc", &egc_s},
-                                                   {"rgcn", &rgcn},
-                                                   {"regc", &regc},
-                                                   {"mlp", &plain<MlpConv>}});
-  return convs;
-}
-
 }  // namespace
 
 EgcConvOptions egc_options(std::string_view name, const ConvSpec& s) {
@@ -89,10 +71,66 @@ EgcConvOptions egc_options(std::string_view name, const ConvSpec& s) {
   return o;
 }
 
-std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec) {
-  return table().at(name)(spec);
+bool LayerDescriptor::takes(std::string_view option) const {
+  return std::find(options.begin(), options.end(), option) != options.end();
 }
 
-std::vector<std::string_view> conv_names() { return table().names(); }
+const std::vector<LayerDescriptor>& layer_table() {
+  using Options = std::vector<std::string_view>;
+  static const Options egc = {"heads", "bases", "aggregators", "self_loops", "activation"};
+  static const Options shared_egc = {"heads", "bases", "aggregators"};
+  static const std::vector<LayerDescriptor> table = {
+      {.name = "gcn", .make = &plain<GcnConv>},
+      {.name = "gin", .make = &plain<GinConv>},
+      {.name = "sage", .make = &sage, .options = {"aggregators"}},
+      {.name = "gat", .make = &attention<GatConv>, .options = {"heads"}, .last_has_one_head = true},
+      {.name = "gatv2",
+       .make = &attention<Gatv2Conv>,
+       .options = {"heads"},
+       .last_has_one_head = true},
+      {.name = "mpnn-sum", .make = &mpnn<Aggregator::kAdd>, .options = {"towers"}},
+      {.name = "mpnn-max", .make = &mpnn<Aggregator::kMax>, .options = {"towers"}},
+      {.name = "pna", .make = &pna, .options = {"towers", "mean_log_degree"}},
+      {.name = "egc-s", .make = &egc_s, .options = egc},
+      {.name = "egc-m", .make = &egc_m, .options = egc},
+      {.name = "egc", .make = &egc_s, .options = egc},
+      {.name = "rgcn", .make = &rgcn, .is_typed = true},
+      {.name = "regc", .make = &regc, .options = shared_egc, .is_typed = true},
+      {.name = "mlp", .make = &plain<MlpConv>},
+      {.name = "ga-mlp", .options = {"aggregators"}}};
+  return table;
+}
+
+const LayerDescriptor& layer_descriptor(std::string_view name) {
+  const auto& table = layer_table();
+  const auto it = std::find_if(table.begin(), table.end(),
+                               [&](const LayerDescriptor& d) { return d.name == name; });
+  if (it != table.end()) return *it;
+  std::vector<std::string_view> known;
+  for (const LayerDescriptor& d : table) known.push_back(d.name);
+  fail(ErrorKind::kUsage, "unknown model \"{}\"; known: {}", name, fmt::join(known, ", "));
+}
+
+void check_takes(std::string_view layer, std::string_view option, std::string_view spelling) {
+  const LayerDescriptor& d = layer_descriptor(layer);
+  if (d.takes(option)) return;
+  if (d.options.empty())
+    fail(ErrorKind::kUsage, "{} does not take {}: it has no options of its own", layer, spelling);
+  fail(ErrorKind::kUsage, "{} does not take {}; it takes {}", layer, spelling,
+       fmt::join(d.options, ", "));
+}
+
+std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec) {
+  for (const LayerDescriptor& d : layer_table())
+    if (d.name == name && d.make != nullptr) return d.make(spec);
+  fail(ErrorKind::kUsage, "unknown layer \"{}\"; known: {}", name, fmt::join(conv_names(), ", "));
+}
+
+std::vector<std::string_view> conv_names() {
+  std::vector<std::string_view> out;
+  for (const LayerDescriptor& d : layer_table())
+    if (d.make != nullptr) out.push_back(d.name);
+  return out;
+}
 
 }  // namespace egc::nn

@@ -1,4 +1,5 @@
-// All graph layers by name.
+// All layers by name: how each is made, which options it takes and what it can do. Whoever asks for
+// a layer by name asks here.
 #pragma once
 
 #include <memory>
@@ -28,9 +29,28 @@ struct ConvSpec {
   HeteroSchema schema = HeteroSchema::homogeneous();          // rgcn, regc
 };
 
-// egc-s, egc-m, egc, gcn, gin, sage, gat, gatv2, mpnn-sum, mpnn-max, pna, mlp, rgcn, regc.
+struct LayerDescriptor {
+  std::string_view name;
+  std::shared_ptr<Conv> (*make)(const ConvSpec&) = nullptr;  // null: a network of its own (ga-mlp)
+  std::vector<std::string_view> options = {};                // as configurations call them
+  bool is_typed = false;           // for graphs with several types of nodes and edges
+  bool last_has_one_head = false;  // the last layer of a network, as the papers have it
+
+  bool takes(std::string_view option) const;
+};
+
+// In the order of the paper's tables; what they do not have comes last.
+const std::vector<LayerDescriptor>& layer_table();
+// Throws kUsage with the known names.
+const LayerDescriptor& layer_descriptor(std::string_view name);
+
+// Throws kUsage with the options that the layer takes unless `option` is one of them. `spelling`:
+// how the person wrote it, for instance --self-loops.
+void check_takes(std::string_view layer, std::string_view option, std::string_view spelling);
+
+// Throws kUsage with the known names.
 std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec);
-std::vector<std::string_view> conv_names();
+std::vector<std::string_view> conv_names();  // of those that make_conv knows
 
 // What make_conv takes for egc-s, egc-m and egc.
 EgcConvOptions egc_options(std::string_view name, const ConvSpec& spec);

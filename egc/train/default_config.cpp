@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "egc/core/error.h"
-#include "egc/core/layer_options.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
 #include "egc/inference/dataset_fit.h"
+#include "egc/nn/conv_table.h"
 
 namespace egc::train {
 namespace {
@@ -22,7 +22,8 @@ void suit_few_labels(models::ModelConfig& m, TrainConfig& t, bool scaled) {
   m.layers = 2;
   m.norm = false;
   m.residual = false;
-  if (m.encoder == models::Encoder::kLinear && !scaled && !layer_traits(m.model).takes("towers"))
+  if (m.encoder == models::Encoder::kLinear && !scaled &&
+      !nn::layer_descriptor(m.model).takes("towers"))
     m.encoder = models::Encoder::kNone;
   m.dropout = 0.5;
   m.dropout_at = {.encoder = true, .activation = true};

@@ -9,6 +9,7 @@
 #include "egc/core/rng.h"
 
 #include "egc/inference/dataset_fit.h"
+#include "egc/nn/conv_table.h"
 #include "egc/train/aggregator_penalty.h"
 #include "egc/train/sampling.h"
 
@@ -65,7 +66,8 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Gro
   check_config(config.train);
   check_training(config, data.dataset().info);
   if (group != nullptr) check_group_training(config, data.dataset(), group->size());
-  if (config_.model.model == "pna" && !config_.model.mean_log_degree)
+  if (nn::layer_descriptor(config_.model.model).takes("mean_log_degree") &&
+      !config_.model.mean_log_degree)
     config_.model.mean_log_degree = data.mean_log_degree();
   inference::check_fits(config_.model, data.dataset());
   network_ = models::make_network(config_.model);

@@ -86,6 +86,13 @@ TEST(Ensemble, RefusesWhatDoesNotGoTogether) {
     testing::expect_error(ErrorKind::kModel, {"graph-classification with 3"},
                           [&] { Ensemble other(members); });
   }
+  // Longer sequences have more outputs than there is room for.
+  ModelConfig longer = config_of(Task::kGraphSequence, 8);
+  longer.sequence_length += 1;
+  members[0] = members_of(Task::kGraphSequence, 1)[0];
+  members[1] = testing::new_network(longer, 0);
+  testing::expect_error(ErrorKind::kModel, {"graph-sequence", "one number of outputs"},
+                        [&] { Ensemble other(members); });
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "egc/core/layer_options.h"
 #include "egc/models/network.h"
 #include "egc/nn/conv_table.h"
 #include "tests/core/expect_error.h"
@@ -48,7 +47,7 @@ TEST(FitWidth, FindsThePapersWidths) {
   // results of the paper's own sizing, from the released models' parameter counts
   EXPECT_EQ(models::fit_width(zinc("egc-s"), 102'861), 168);
   ModelConfig m = zinc("egc-m");
-  if (layer_traits(m.model).takes("heads")) m.heads = 4;
+  if (nn::layer_descriptor(m.model).takes("heads")) m.heads = 4;
   m.bases = 4;
   EXPECT_EQ(models::fit_width(m, 100'385), 124);
 }

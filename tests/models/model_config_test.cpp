@@ -1,6 +1,5 @@
 // Configurations: every field survives JSON, and what makes no sense is refused with a reason.
 #include "egc/models/model_config.h"
-#include "egc/core/layer_options.h"
 #include "egc/models/body.h"
 #include "egc/nn/conv_table.h"
 #include "egc/train/run_config.h"
@@ -213,7 +212,7 @@ TEST(ModelConfig, OptionsThatALayerDoesNotTakeAreRefused) {
       {"activation", [](auto& c) { c.activation = nn::WeightActivation::kSoftmax; }},
       {"towers", [](auto& c) { c.towers = 2; }},
       {"mean_log_degree", [](auto& c) { c.mean_log_degree = 2; }}};
-  for (const LayerTraits& layer : layer_table())
+  for (const nn::LayerDescriptor& layer : nn::layer_table())
     for (const auto& [name, change] : options) {
       ModelConfig c = on_graphs();
       c.model = layer.name;
@@ -238,7 +237,7 @@ TEST(ModelConfig, TheTableOfOptionsHasEveryLayer) {
   std::set<std::string_view> known = {"ga-mlp"};
   for (const std::string_view name : nn::conv_names()) known.insert(name);
   std::set<std::string_view> listed;
-  for (const LayerTraits& layer : layer_table()) listed.insert(layer.name);
+  for (const nn::LayerDescriptor& layer : nn::layer_table()) listed.insert(layer.name);
   EXPECT_EQ(listed, known);
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "egc/core/layer_options.h"
 #include "egc/graph/topologies.h"
 #include "egc/nn/conv_table.h"
 #include "egc/train/adam.h"
@@ -39,7 +38,7 @@ ModelConfig config_of(const std::string& model, Task task, int64_t hidden, int64
   c.task = task;
   c.hidden = hidden;
   c.layers = layers;
-  const LayerTraits& layer = layer_traits(model);
+  const nn::LayerDescriptor& layer = nn::layer_descriptor(model);
   if (layer.takes("heads")) c.heads = 4;
   if (layer.takes("bases")) c.bases = 2;
   if (layer.takes("towers")) c.towers = 2;
