@@ -1,6 +1,5 @@
 #include "egc/data/number_table.h"
 
-
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -8,8 +7,8 @@
 #include <type_traits>
 
 #include "egc/core/error.h"
-#include "egc/data/text_blocks.h"
 #include "egc/data/from_chars.h"
+#include "egc/data/text_blocks.h"
 
 namespace egc::data {
 namespace {

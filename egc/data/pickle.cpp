@@ -1,7 +1,6 @@
 #include "egc/data/pickle.h"
 #include "egc/data/from_chars.h"
 
-
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -152,8 +151,7 @@ class PickleReader {
 
   void push_float(std::string_view line) {
     double value = 0;
-    const auto [next, error] =
-        data::from_chars(line.data(), line.data() + line.size(), value);
+    const auto [next, error] = data::from_chars(line.data(), line.data() + line.size(), value);
     if (error != std::errc() || next != line.data() + line.size()) bad("not a number");
     push(Kind::kFloat)->real = value;
   }

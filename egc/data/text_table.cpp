@@ -1,7 +1,6 @@
 #include "egc/data/text_table.h"
 #include "egc/data/from_chars.h"
 
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -188,8 +187,7 @@ bool parse_field(std::string_view field, double& value) {
   if (field.front() == '+' && !field.starts_with("+-")) field.remove_prefix(1);
   std::string digits;
   if (field.find(',') != std::string_view::npos) field = digits = without_thousands(field);
-  const auto [next, error] =
-      data::from_chars(field.data(), field.data() + field.size(), value);
+  const auto [next, error] = data::from_chars(field.data(), field.data() + field.size(), value);
   return error == std::errc() && next == field.data() + field.size() && std::isfinite(value);
 }
 

@@ -72,8 +72,7 @@ bool greet(Line& line, std::vector<Line>& ranks) {
   const std::optional<Message> hello = line.take();
   if (!hello) return alive;
   int rank = 0, size = 0;
-  if (hello->kind != Kind::kHello ||
-      std::sscanf(hello->text.c_str(), "%d %d", &rank, &size) != 2)
+  if (hello->kind != Kind::kHello || std::sscanf(hello->text.c_str(), "%d %d", &rank, &size) != 2)
     return false;
   const int expected = static_cast<int>(ranks.size());
   std::string refused;
@@ -106,7 +105,8 @@ void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadl
   std::vector<Line> strangers;
   int missing = size_ - 1;
   while (missing > 0) {
-    if (Clock::now() >= deadline) fail(ErrorKind::kSystem, "{} of the others did not come", missing);
+    if (Clock::now() >= deadline)
+      fail(ErrorKind::kSystem, "{} of the others did not come", missing);
     std::vector<pollfd> polls = {{listener.socket(), POLLIN, 0}};
     for (const Line& line : strangers) polls.push_back({line.socket(), POLLIN, 0});
     poll(polls.data(), polls.size(), milliseconds_until(deadline));
@@ -151,8 +151,8 @@ std::vector<std::string> Meeting::swap(const std::vector<std::string>& to,
   }
   std::vector<std::vector<std::string>> all = {to};
   for (size_t r = 1; r < size; ++r)
-    all.push_back(unpack(
-        expect_message(lines_[r], Kind::kBlocks, static_cast<int>(r), deadline), size));
+    all.push_back(
+        unpack(expect_message(lines_[r], Kind::kBlocks, static_cast<int>(r), deadline), size));
   std::vector<std::string> mine;
   for (size_t r = 0; r < size; ++r) {
     std::vector<std::string> block;

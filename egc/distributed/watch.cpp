@@ -26,8 +26,7 @@ Watch::Watch(std::vector<Line> lines, int rank, int size, OnLost on_lost)
   for (size_t k = 0; k < lines.size(); ++k)
     if (lines[k].is_open())
       peers_.push_back({static_cast<int>(k), std::move(lines[k]), Clock::now(), false});
-  if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0)
-    fail(ErrorKind::kSystem, "no pipe could be made");
+  if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorKind::kSystem, "no pipe could be made");
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
 }
@@ -113,8 +112,7 @@ Watch::Loss Watch::look() {
 
 void Watch::tell(const Loss& loss) {
   // Rank 0 hears first; the others have nobody else to learn from.
-  if (rank_ == 0)
-    post_to_all(loss.by_itself ? Kind::kBye : Kind::kLost, std::to_string(loss.rank));
+  if (rank_ == 0) post_to_all(loss.by_itself ? Kind::kBye : Kind::kLost, std::to_string(loss.rank));
   if (loss.by_itself) {
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kOwnEnd, [&] { return stopped_; })) return;

@@ -49,10 +49,10 @@ ops::EgcShape EgcConv::shape() const {
 Tensor EgcConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
                         const ops::EpilogueTensors& epilogue) {
   check_conv_input("EgcConv", x, graph, options.in_channels);
-  return ops::egc(tape, shape(),
-                  {bases_weight->value, comb_weight->value, comb_bias->value,
-                   bias ? bias->value : Tensor()},
-                  x, graph, epilogue);
+  return ops::egc(
+      tape, shape(),
+      {bases_weight->value, comb_weight->value, comb_bias->value, bias ? bias->value : Tensor()}, x,
+      graph, epilogue);
 }
 
 Tensor EgcConv::combination(const Tensor& x) const {

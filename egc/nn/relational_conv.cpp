@@ -87,8 +87,8 @@ RegcConv::RegcConv(RegcConvOptions opts)
         "RegcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels,
         o.heads);
   const int64_t columns = o.bases * (o.out_channels / o.heads);
-  bases_lin = add_module("bases_lin",
-                         std::make_shared<Linear>(o.in_channels, columns, /*has_bias=*/false));
+  bases_lin =
+      add_module("bases_lin", std::make_shared<Linear>(o.in_channels, columns, /*has_bias=*/false));
   for (const auto& r : schema_.relations)
     rel_combs.push_back(add_module(
         "rel_combs." + r.name,
@@ -119,9 +119,9 @@ std::vector<Tensor> RegcConv::forward_types(Tape& tape, const std::vector<Tensor
   for (size_t t = 0; t < x.size(); ++t) {
     const auto type = static_cast<int64_t>(t);
     if (!wanted(type, only)) continue;
-    std::vector<Tensor> terms = {
-        ops::egc_aggregate(tape, root, bases_of(type), root_combs[t]->forward(tape, x[t]), {},
-                           identity_graph(graph.num_nodes[t]))};
+    std::vector<Tensor> terms = {ops::egc_aggregate(tape, root, bases_of(type),
+                                                    root_combs[t]->forward(tape, x[t]), {},
+                                                    identity_graph(graph.num_nodes[t]))};
     for (size_t r = 0; r < schema_.relations.size(); ++r)
       if (schema_.relations[r].target == type)
         terms.push_back(ops::egc_aggregate(tape, related, bases_of(schema_.relations[r].source),

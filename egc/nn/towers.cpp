@@ -58,9 +58,9 @@ MessageParts message_parts(Tape& tape, const Towers& towers, const std::vector<L
   for (ops::LinearTerm& term : source) term.weight_column = towers.in;
   const std::vector<Tensor> weights = weights_of(messages);
   const int64_t columns = towers.count * towers.out;
-  return {ops::linear_sum(tape, {x}, weights, target, biases_of(tape, messages, towers.out),
-                          columns),
-          ops::linear_sum(tape, {x}, weights, source, {}, columns)};
+  return {
+      ops::linear_sum(tape, {x}, weights, target, biases_of(tape, messages, towers.out), columns),
+      ops::linear_sum(tape, {x}, weights, source, {}, columns)};
 }
 
 // f(in-edges) of every node, [N, columns]; f writes a row. Graphs with edge weights are refused.
@@ -80,8 +80,7 @@ Tensor of_degrees(const Csr& graph, DType type, int64_t columns, F&& f) {
 
 // 1 where there is a neighbour.
 Tensor has_neighbours(const Csr& graph, DType type) {
-  return of_degrees(graph, type, 1,
-                    [](double degree, auto* to) { *to = degree > 0 ? 1 : 0; });
+  return of_degrees(graph, type, 1, [](double degree, auto* to) { *to = degree > 0 ? 1 : 0; });
 }
 
 std::vector<LinearPtr> make_linears(int64_t count, int64_t in, int64_t out) {
@@ -145,9 +144,8 @@ Tensor MpnnConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
                      .weight_column = towers_.out,
                      .columns = towers_.in});
   }
-  const Tensor updated =
-      ops::linear_sum(tape, {aggregate, x}, weights_of(update_layer), terms,
-                      biases_of(tape, update_layer, towers_.out), out_);
+  const Tensor updated = ops::linear_sum(tape, {aggregate, x}, weights_of(update_layer), terms,
+                                         biases_of(tape, update_layer, towers_.out), out_);
   return lin->forward(tape, updated, epilogue);
 }
 
@@ -178,8 +176,8 @@ Tensor PnaConv::scaled_updates(Tape& tape, const Tensor& x, const Tensor& aggreg
     const int64_t first = t * kScalers * out;
     blocks.push_back({weight, 0, 0, out, in, first, 0});
     for (int64_t s = 0; s < kScalers; ++s)
-      blocks.push_back({weight, 0, (1 + s * kAggregators) * in, out, kAggregators * in,
-                        first + s * out, in});
+      blocks.push_back(
+          {weight, 0, (1 + s * kAggregators) * in, out, kAggregators * in, first + s * out, in});
     for (int64_t a = -1; a < kAggregators; ++a)
       terms.push_back({.input = a < 0 ? 0 : 1,
                        .in_column = (a < 0 ? 0 : a * in_) + t * in,
@@ -189,8 +187,8 @@ Tensor PnaConv::scaled_updates(Tape& tape, const Tensor& x, const Tensor& aggreg
                        .weight_column = (1 + a) * in,
                        .columns = in});
   }
-  const Tensor weights = ops::assemble(tape, towers_.count * kScalers * out,
-                                       (1 + kAggregators) * in, blocks);
+  const Tensor weights =
+      ops::assemble(tape, towers_.count * kScalers * out, (1 + kAggregators) * in, blocks);
   return ops::linear_sum(tape, {x, aggregates}, {weights}, terms,
                          biases_of(tape, post_nns, kScalers * out), kScalers * out_);
 }
