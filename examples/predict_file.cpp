@@ -2,7 +2,7 @@
 // is needed is in the model file.
 //   predict_file runs/mine/best.safetensors data/mine
 #include <egc/core/error.h>
-#include <egc/data/read_dataset.h>
+#include <egc/data/raw/read_dataset.h>
 #include <egc/inference/model.h>
 
 #include <cstdio>

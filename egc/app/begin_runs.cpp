@@ -14,10 +14,10 @@
 #include "egc/app/shared_files.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
-#include "egc/data/dataset_part.h"
 #include "egc/data/dataset_table.h"
-#include "egc/data/generators.h"
-#include "egc/data/write_dataset.h"
+#include "egc/data/generate/generators.h"
+#include "egc/data/partition/dataset_part.h"
+#include "egc/data/raw/write_dataset.h"
 
 namespace egc::app {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "egc/core/parallel.h"
-#include "egc/data/child_process.h"
+#include "egc/data/build/child_process.h"
 
 namespace egc::app {
 namespace {

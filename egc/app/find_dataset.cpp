@@ -1,11 +1,11 @@
 #include "egc/app/find_dataset.h"
 
 #include "egc/core/error.h"
-#include "egc/data/dataset_part.h"
+#include "egc/data/build/target_type.h"
 #include "egc/data/dataset_table.h"
-#include "egc/data/generators.h"
-#include "egc/data/read_dataset.h"
-#include "egc/data/target_type.h"
+#include "egc/data/generate/generators.h"
+#include "egc/data/partition/dataset_part.h"
+#include "egc/data/raw/read_dataset.h"
 
 namespace egc::app {
 

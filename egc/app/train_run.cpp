@@ -5,7 +5,7 @@
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/core/text_file.h"
-#include "egc/data/dataset_part.h"
+#include "egc/data/partition/dataset_part.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
 

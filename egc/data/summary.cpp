@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "egc/data/graph_store.h"
+#include "egc/data/partition/graph_store.h"
 #include "egc/data/training_edges.h"
 
 namespace egc::data {

@@ -1,7 +1,7 @@
 #include "egc/exchange/checkpoint.h"
 
 #include "egc/core/error.h"
-#include "egc/data/torch_file.h"
+#include "egc/data/formats/torch_file.h"
 
 namespace egc::exchange {
 namespace {

@@ -1,11 +1,11 @@
 #include "egc/fetch/fetch_dataset.h"
 
 #include "egc/core/error.h"
-#include "egc/data/archive.h"
-#include "egc/data/convert_published.h"
-#include "egc/data/read_dataset.h"
-#include "egc/data/verify.h"
-#include "egc/data/write_dataset.h"
+#include "egc/data/build/convert_published.h"
+#include "egc/data/formats/archive.h"
+#include "egc/data/raw/read_dataset.h"
+#include "egc/data/raw/verify.h"
+#include "egc/data/raw/write_dataset.h"
 
 namespace egc::fetch {
 namespace {

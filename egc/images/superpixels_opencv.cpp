@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "egc/core/error.h"
-#include "egc/data/superpixels.h"
+#include "egc/data/build/superpixels.h"
 #include "egc/images/build_images.h"
 
 namespace egc::images {

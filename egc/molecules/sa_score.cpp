@@ -14,8 +14,8 @@
 #include <unordered_map>
 
 #include "egc/core/error.h"
-#include "egc/data/pickle.h"
-#include "egc/data/text_blocks.h"
+#include "egc/data/formats/pickle.h"
+#include "egc/data/formats/text_blocks.h"
 #include "egc/molecules/parse_smiles.h"
 
 namespace egc::molecules {

@@ -1,5 +1,5 @@
 // Archives: what is in them comes out, below the target and nowhere else; the rest is refused.
-#include "egc/data/archive.h"
+#include "egc/data/formats/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "egc/core/error.h"
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/read_dataset.h"
 #include "tests/data/dataset_files.h"
 
 namespace egc::data {

@@ -1,6 +1,6 @@
 // Python sources as syntax trees: parsed, never run. Trees come in depth-first order with edges
 // from parents to children, names are masked and become the labels.
-#include "egc/data/build_code.h"
+#include "egc/data/build/build_code.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Tables of one's own: what stands in them becomes nodes, edges, features, labels and graphs; what
 // is wrong is named with file and line.
-#include "egc/data/build_csv.h"
+#include "egc/data/build/build_csv.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "egc/data/text_table.h"
+#include "egc/data/formats/text_table.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 

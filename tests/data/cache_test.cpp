@@ -1,5 +1,5 @@
 // The cache: it gives the same dataset or nothing, whatever happened to it or to the files.
-#include "egc/data/cache.h"
+#include "egc/data/raw/cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "egc/core/log.h"
 #include "egc/core/rng.h"
 #include "egc/core/safetensors.h"
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/read_dataset.h"
 #include "tests/data/dataset_files.h"
 
 namespace egc::data {

@@ -1,5 +1,5 @@
 // Parts of one large graph, as files: what was cut, or a sentence.
-#include "egc/data/dataset_part.h"
+#include "egc/data/partition/dataset_part.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
 #include "egc/core/text_file.h"
-#include "egc/data/cache.h"
 #include "egc/data/dataset_tensors.h"
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/cache.h"
+#include "egc/data/raw/read_dataset.h"
 #include "tests/data/dataset_files.h"
 
 namespace egc::data {

@@ -1,6 +1,6 @@
 // Generated datasets: a seed decides every bit, statistics are those of the definitions, targets
 // are those that a naive implementation computes again, and what is written reads back.
-#include "egc/data/generators.h"
+#include "egc/data/generate/generators.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <set>
 
 #include "egc/core/parallel.h"
-#include "egc/data/read_dataset.h"
+#include "egc/data/build/target_type.h"
+#include "egc/data/raw/read_dataset.h"
+#include "egc/data/raw/write_dataset.h"
 #include "egc/data/summary.h"
-#include "egc/data/target_type.h"
-#include "egc/data/write_dataset.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 

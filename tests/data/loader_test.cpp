@@ -13,7 +13,7 @@
 
 #include "egc/core/producer.h"
 #include "egc/core/rng.h"
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/read_dataset.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/thread_count.h"
 #include "tests/data/dataset_files.h"

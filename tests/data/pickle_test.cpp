@@ -1,6 +1,6 @@
 // Pickles: what Python writes reads back as plain values; what would run code is only written down;
 // whatever is broken is refused at once.
-#include "egc/data/pickle.h"
+#include "egc/data/formats/pickle.h"
 
 #include <gtest/gtest.h>
 

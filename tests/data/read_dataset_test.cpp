@@ -1,6 +1,6 @@
 // Datasets read as they are meant: every spelling of the same numbers is the same dataset, and what
 // networks see of it is what the rules say.
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/read_dataset.h"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@
 #include <limits>
 
 #include "egc/core/rng.h"
-#include "egc/data/npy.h"
-#include "egc/data/number_table.h"
+#include "egc/data/build/superpixels.h"
+#include "egc/data/formats/npy.h"
+#include "egc/data/formats/number_table.h"
+#include "egc/data/formats/text_blocks.h"
+#include "egc/data/raw/write_dataset.h"
 #include "egc/data/splits.h"
 #include "egc/data/summary.h"
-#include "egc/data/superpixels.h"
-#include "egc/data/text_blocks.h"
 #include "egc/data/training_edges.h"
-#include "egc/data/write_dataset.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 

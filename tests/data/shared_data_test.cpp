@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "egc/core/error.h"
-#include "egc/data/read_dataset.h"
+#include "egc/data/formats/text_blocks.h"
+#include "egc/data/raw/read_dataset.h"
 #include "egc/data/summary.h"
-#include "egc/data/text_blocks.h"
 #include "egc/data/training_edges.h"
 
 namespace egc::data {

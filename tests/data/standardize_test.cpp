@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "egc/data/generators.h"
+#include "egc/data/generate/generators.h"
 #include "egc/data/splits.h"
 #include "tests/core/expect_error.h"
 

@@ -1,6 +1,6 @@
 // Files of PyTorch, read without it: values, types and views are those that
 // fixtures/make_fixtures.py put in, and nothing else is believed.
-#include "egc/data/torch_file.h"
+#include "egc/data/formats/torch_file.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "egc/data/convert_published.h"
+#include "egc/data/build/convert_published.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 

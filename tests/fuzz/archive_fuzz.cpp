@@ -1,7 +1,7 @@
 // Archives. The first digit: 0, read from memory; 1, unpacked; 2 and 3, the same after all blocks
 // of 512 bytes were given the checksum of a tar header, without which no change would get through.
 // Nothing may appear outside the target directory.
-#include "egc/data/archive.h"
+#include "egc/data/formats/archive.h"
 
 #include "tests/fuzz/fuzz_input.h"
 

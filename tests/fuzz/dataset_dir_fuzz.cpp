@@ -1,7 +1,7 @@
 // Whole datasets: the input is several files, each after a line "=== path". What ends in .gz is
 // packed here. The first digit: 1, the dataset is read twice, the second time from its cache. What
 // is read must hold together (check_dataset) and make the graphs of training.
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/read_dataset.h"
 
 #include <fcntl.h>
 

@@ -1,5 +1,5 @@
 // NumPy's arrays; the input is the file.
-#include "egc/data/npy.h"
+#include "egc/data/formats/npy.h"
 
 #include "tests/fuzz/fuzz_input.h"
 

@@ -1,11 +1,11 @@
 // Pickles, and tensors within. The first digit: 0, a pickle; 1, a file of torch.save from memory;
 // 2, from disk (which may be gzip); 3, data.pkl and storages, put into a zip file as torch.save
 // does. Every value that can be reached is looked at, every tensor is asked for.
-#include "egc/data/pickle.h"
+#include "egc/data/formats/pickle.h"
 
 #include <vector>
 
-#include "egc/data/torch_file.h"
+#include "egc/data/formats/torch_file.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/zip.h"
 

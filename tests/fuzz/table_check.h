@@ -4,8 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "egc/data/number_table.h"
-#include "egc/data/text_table.h"
+#include "egc/data/formats/number_table.h"
+#include "egc/data/formats/text_table.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace egc::fuzz {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "egc/data/read_dataset.h"
+#include "egc/data/raw/read_dataset.h"
 #include "egc/inference/model.h"
 #include "egc/models/model_file.h"
 #include "egc/train/evaluate.h"

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "egc/core/parallel.h"
-#include "egc/data/read_dataset.h"
-#include "egc/data/text_table.h"
+#include "egc/data/formats/text_table.h"
+#include "egc/data/raw/read_dataset.h"
 #include "egc/molecules/build_molecules.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "egc/core/error.h"
-#include "egc/data/generators.h"
+#include "egc/data/generate/generators.h"
 #include "egc/data/loader.h"
 #include "egc/inference/dataset_fit.h"
 #include "egc/train/loss.h"

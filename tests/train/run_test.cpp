@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "egc/core/error.h"
-#include "egc/data/generators.h"
+#include "egc/data/generate/generators.h"
 #include "egc/inference/dataset_fit.h"
 #include "egc/train/checkpoint.h"
 #include "tests/core/expect_error.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "egc/core/error.h"
-#include "egc/data/generators.h"
+#include "egc/data/generate/generators.h"
 #include "egc/inference/dataset_fit.h"
 #include "egc/nn/egc_conv.h"
 #include "egc/train/aggregator_penalty.h"

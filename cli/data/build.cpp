@@ -1,0 +1,275 @@
+// egc data build: datasets from raw material.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/data/build_module.h"
+#include "egc/core/error.h"
+#include "egc/core/log.h"
+#include "egc/data/build/build_code.h"
+#include "egc/data/build/build_csv.h"
+#include "egc/data/raw/write_dataset.h"
+
+namespace egc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What all builders share.
+struct Target {
+  std::string out;
+  std::string split = "0.8,0.1,0.1";
+
+  void add_to(CLI::App& command) {
+    command.add_option("--out", out, "The new directory")->required();
+    command
+        .add_option("--split", split,
+                    "Fractions of train, valid, test (images: where there is no test/)")
+        ->capture_default_str();
+  }
+  std::array<double, 3> fractions() const {
+    std::array<double, 3> f{};
+    char rest = 0;
+    check(std::sscanf(split.c_str(), "%lf,%lf,%lf%c", &f[0], &f[1], &f[2], &rest) == 3,
+          "--split must be three fractions like 0.8,0.1,0.1, got {}", split);
+    for (const double part : f)
+      check(part >= 0 && part <= 1, "--split: a fraction must be in [0, 1], got {}", part);
+    check(std::abs(f[0] + f[1] + f[2] - 1) < 1e-6,
+          "--split: the fractions must add up to 1, got {}", split);
+    return f;
+  }
+  std::string name() const {
+    fs::path path(out);
+    if (!path.has_filename()) path = path.parent_path();
+    return path.filename().string();
+  }
+};
+
+using Json = nlohmann::ordered_json;
+
+// more: keys of one kind of builder.
+void report(const data::Dataset& d, const Target& target, const CommonOptions& common,
+            int64_t skipped = 0, const Json& more = Json::object()) {
+  if (!common.json) {
+    fmt::print("{}: {} graphs, {} nodes, {} edges, task {}\n", target.out, d.num_graphs(),
+               d.num_nodes(), d.num_edges(), tasks().name_of(d.info.task));
+    return;
+  }
+  Json line = {{"name", d.info.name},      {"task", tasks().name_of(d.info.task)},
+               {"graphs", d.num_graphs()}, {"nodes", d.num_nodes()},
+               {"edges", d.num_edges()},   {"skipped", skipped},
+               {"path", target.out}};
+  line.update(more);
+  fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
+  for (const std::string& notice : built.notices) log_warning("{}", notice);
+  const auto& columns = built.dataset.info.columns;
+  for (size_t k = 0; k < columns.size(); ++k)
+    if (built.gaps[k].missing > 0)
+      log_warning(
+          "column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
+          columns[k].is_text ? "they are no value of the column"
+                             : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
+  if (built.missing_labels > 0)
+    log_warning("column \"{}\": {} labels are missing; nothing is learned from these items", label,
+                built.missing_labels);
+}
+
+// What became of each column.
+void print_plan(const data::CsvDataset& built) {
+  if (!built.plan.empty()) fmt::print("column                kind      missing  categories\n");
+  for (const data::ColumnPlan& c : built.plan)
+    fmt::print("{:<20}  {:<8}  {:>7}  {:>10}{}\n", c.name, data::column_kinds().name_of(c.kind),
+               c.missing + std::ssize(c.odd_rows),
+               c.kind == data::ColumnKind::kCategory ? std::to_string(c.categories) : "-",
+               c.reason.empty() ? "" : "  " + c.reason);
+  const data::Split& split = built.dataset.splits.at(0);
+  fmt::print("split {}: {} train, {} valid, {} test\n",
+             built.split_column.empty() ? "at random"
+                                        : fmt::format("by column \"{}\"", built.split_column),
+             split.train.size(), split.valid.size(), split.test.size());
+}
+
+Json plan_as_json(const data::CsvDataset& built) {
+  Json columns = Json::array();
+  for (const data::ColumnPlan& c : built.plan) {
+    Json column = {{"name", c.name},
+                   {"kind", data::column_kinds().name_of(c.kind)},
+                   {"missing", c.missing + std::ssize(c.odd_rows)}};
+    if (c.kind == data::ColumnKind::kCategory) column["categories"] = c.categories;
+    if (!c.reason.empty()) column["reason"] = c.reason;
+    columns.push_back(std::move(column));
+  }
+  return {{"columns", columns}, {"split_column", built.split_column}};
+}
+
+void add_csv(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    data::CsvOptions csv;
+    std::string text = "onehot";
+    std::string task;
+    std::vector<std::string> columns;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand("csv", "From tables of nodes and edges with column names");
+  c->add_option("--edges", o->csv.edges,
+                "Table of edges: columns source and target, or the first two")
+      ->required();
+  c->add_option("--nodes", o->csv.nodes, "Table of nodes: an id, features")->required();
+  c->add_option("--label", o->csv.label, "Column of the label")->required();
+  c->add_option("--id", o->csv.id, "Column of the node's id (default: id, or the first)");
+  c->add_option("--graph-id", o->csv.graph_id,
+                "Column that tells a node's graph (default: one graph)");
+  c->add_option("--graphs", o->csv.graphs, "Table of graphs with --graph-id and --label");
+  c->add_option("--ignore", o->csv.ignore, "Columns that are not features")->delimiter(',');
+  c->add_option("--column", o->columns,
+                "What a column is, for instance --column zip=category: number, category or ignore "
+                "(default: as its values tell)");
+  c->add_option("--split-column", o->csv.split,
+                "Column with train, valid or test for each row (default: split, if there is one)");
+  c->add_option("--text", o->text, "Text columns: onehot or embed")->capture_default_str();
+  c->add_option("--task", o->task, "Default: from the labels");
+  c->add_flag("--undirected", o->csv.undirected, "Every edge counts in both directions");
+  o->add_to(*c);
+  c->footer(
+      "Example:\n  egc data build csv --edges edges.csv --nodes nodes.csv --label class --out "
+      "data/mine");
+  c->callback([o, &common] {
+    o->csv.text = data::text_feature_kinds().at(o->text);
+    if (!o->task.empty()) o->csv.task = tasks().at(o->task);
+    data::check_new_directory(o->out);  // before the work
+    o->csv.fractions = o->fractions();
+    o->csv.seed = common.seed;
+    o->csv.name = o->name();
+    for (const std::string& given : o->columns) {
+      const size_t at = given.rfind('=');
+      check(at != std::string::npos && at > 0,
+            "--column takes name=kind, for instance zip=category, got {}", given);
+      o->csv.columns[given.substr(0, at)] = data::column_kinds().at(given.substr(at + 1));
+    }
+    const data::CsvDataset built = data::build_csv(o->csv);
+    warn_of_columns(built, o->csv.label);
+    write_dataset(built.dataset, o->out);
+    if (!common.json) print_plan(built);
+    report(built.dataset, *o, common, /*skipped=*/0, plan_as_json(built));
+  });
+}
+
+void add_molecules(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    molecules::MoleculeOptions molecules;
+    std::string features = "ogb";
+    std::string by = "scaffold";
+    std::string task;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand("molecules", "From a table of SMILES");
+  c->add_option("--smiles", o->molecules.smiles,
+                "csv or tsv with column names, or one SMILES a line")
+      ->required();
+  c->add_option("--smiles-column", o->molecules.smiles_column, "Its column (default: smiles)");
+  c->add_option("--label", o->molecules.labels, "Columns of the labels")->delimiter(',');
+  c->add_flag("--zinc-target", o->molecules.zinc_target,
+              "Compute ZINC's target instead of reading labels");
+  c->add_option("--features", o->features, "ogb or zinc")->capture_default_str();
+  c->add_option("--split-by", o->by, "scaffold or random")->capture_default_str();
+  c->add_option("--task", o->task, "graph-regression or graph-binary (default: from the labels)");
+  c->add_flag("--skip-bad", o->molecules.skip_bad, "Leave out what is no SMILES, and list it");
+  o->add_to(*c);
+  c->footer(
+      "Example:\n  egc data build molecules --smiles assay.csv --label active --features ogb --out "
+      "data/assay");
+  c->callback([o, &common] {
+    o->molecules.recipe = molecules::recipes().at(o->features);
+    o->molecules.split = molecules::molecule_splits().at(o->by);
+    if (!o->task.empty()) o->molecules.task = tasks().at(o->task);
+    data::check_new_directory(o->out);  // before the work
+    o->molecules.fractions = o->fractions();
+    o->molecules.seed = common.seed;
+    o->molecules.name = o->name();
+    std::vector<molecules::BadSmiles> bad;
+    const data::Dataset d = build_module().build_molecules(o->molecules, bad);
+    for (const auto& b : bad)
+      log_warning("{}:{}: \"{}\" is skipped: {}", o->molecules.smiles.string(), b.line,
+                  b.smiles.substr(0, 80), b.reason);
+    write_dataset(d, o->out);
+    report(d, *o, common, static_cast<int64_t>(bad.size()));
+  });
+}
+
+void add_images(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    images::ImageOptions images;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand("images", "Superpixel graphs of images");
+  c->add_option("from", o->images.from,
+                "CIFAR-10's binary batches, or a folder of images for each class")
+      ->required();
+  c->add_option("--superpixels", o->images.superpixels, "At most, per image")
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  o->add_to(*c);
+  c->footer("Example:\n  egc data build images cifar-10-batches-bin --out data/superpixels");
+  c->callback([o, &common] {
+    data::check_new_directory(o->out);  // before the work
+    o->images.fractions = o->fractions();
+    o->images.seed = common.seed;
+    o->images.name = o->name();
+    const data::Dataset d = build_module().build_images(o->images);
+    write_dataset(d, o->out);
+    report(d, *o, common);
+  });
+}
+
+void add_code(CLI::App& build, const CommonOptions& common) {
+  struct Options : Target {
+    data::CodeOptions code;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* c = build.add_subcommand(
+      "code", "Method naming from Python sources (needs python3; runs none of them)");
+  c->add_option("from", o->code.from, "A directory with Python sources")->required();
+  c->add_option("--least-nodes", o->code.least_nodes, "Smaller functions are left out")
+      ->capture_default_str();
+  c->add_option("--most-nodes", o->code.most_nodes, "Larger functions are left out")
+      ->capture_default_str();
+  o->add_to(*c);
+  c->footer("Example:\n  egc data build code ~/projects --out data/code");
+  c->callback([o, &common] {
+    data::check_new_directory(o->out);  // before the work
+    o->code.fractions = o->fractions();
+    o->code.seed = common.seed;
+    o->code.name = o->name();
+    const data::CodeDataset built = data::build_code(o->code);
+    for (const auto& reason : built.skipped) log_warning("skipped {}", reason);
+    data::create_directory_whole(o->out, [&](const fs::path& to) {
+      write_dataset_files(built.dataset, to);
+      data::write_words(to / "mapping" / "typeidx2type.csv.gz", "type", built.types);
+      data::write_words(to / "mapping" / "attridx2attr.csv.gz", "attr", built.attributes);
+    });
+    report(built.dataset, *o, common, static_cast<int64_t>(built.skipped.size()));
+  });
+}
+
+}  // namespace
+
+void add_data_build(CLI::App& data, const CommonOptions& common) {
+  CLI::App* build = data.add_subcommand("build", "Makes a dataset from raw material");
+  build->require_subcommand(1);
+  build->fallthrough();
+  build->footer(
+      "Example:\n  egc data build csv --edges edges.csv --nodes nodes.csv --label class --out "
+      "data/mine");
+  add_csv(*build, common);
+  add_molecules(*build, common);
+  add_images(*build, common);
+  add_code(*build, common);
+}
+
+}  // namespace egc::cli

@@ -1,0 +1,62 @@
+// egc data fetch: a dataset of the paper from its publisher.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/data/build_module.h"
+#include "egc/core/error.h"
+
+namespace egc::cli {
+namespace {
+
+// One line that is written over, on a terminal only.
+void show(const std::string& what, int64_t done, int64_t total) {
+  const double mb = static_cast<double>(done) / 1e6;
+  if (total > 0)
+    fmt::print(stderr, "\r{}: {:.1f} of {:.1f} MB ({:.0f} %)   ", what, mb,
+               static_cast<double>(total) / 1e6,
+               100.0 * static_cast<double>(done) / static_cast<double>(total));
+  else
+    fmt::print(stderr, "\r{}{:<40}", what, done > 0 ? fmt::format(": {:.1f} MB", mb) : "");
+}
+
+}  // namespace
+
+void add_data_fetch(CLI::App& data, const CommonOptions& common) {
+  struct Options {
+    std::string name;
+    std::string mirror;
+    bool unchecked = false;
+  };
+  auto options = std::make_shared<Options>();
+  std::vector<std::string> names;
+  for (const auto& known : data::known_datasets()) names.emplace_back(known.name);
+  CLI::App* command = data.add_subcommand("fetch", "Downloads a dataset into --data-dir");
+  command->add_option("name", options->name, fmt::format("One of {}", fmt::join(names, ", ")))
+      ->required();
+  command->add_option("--mirror", options->mirror,
+                      "An address with the publishers' files under their names");
+  command->add_flag("--no-published-check", options->unchecked,
+                    "Take it also where counts differ from the published");
+  command->footer("Example:\n  egc data fetch molhiv");
+  command->callback([options, names, &common] {
+    const data::KnownDataset* known = data::find_known(options->name);
+    check(known != nullptr, "unknown dataset \"{}\"; known: {}", options->name,
+          fmt::join(names, ", "));
+    fetch::FetchOptions fetch{common.data_dir, options->mirror, !options->unchecked, {}};
+    const bool terminal = isatty(STDERR_FILENO) != 0 && !common.quiet;
+    if (terminal) fetch.progress = show;
+    const auto dir = build_module().fetch_dataset(*known, fetch);
+    if (terminal) fmt::print(stderr, "\n");
+    if (common.json)
+      fmt::print("{}\n",
+                 nlohmann::ordered_json{{"name", known->name}, {"path", dir.string()}}.dump());
+    else
+      fmt::print("{} is in {}\n", known->name, dir.string());
+  });
+}
+
+}  // namespace egc::cli

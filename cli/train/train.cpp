@@ -1,0 +1,199 @@
+// egc train: one run, or several with different seeds, and what came of them.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/stop_signal.h"
+#include "cli/train/display.h"
+#include "egc/app/search_trials.h"
+#include "egc/app/train.h"
+#include "egc/core/error.h"
+#include "egc/core/json_parse.h"
+#include "egc/core/log.h"
+#include "egc/core/statistics.h"
+#include "egc/core/text_file.h"
+#include "egc/report/spell.h"
+
+namespace egc::cli {
+namespace {
+
+using app::TrainOutcome;
+using report::spell_score;
+using Json = nlohmann::ordered_json;
+
+// Epochs and outcomes, for people or programs.
+class Display : public app::TrainProgress {
+ public:
+  explicit Display(const CommonOptions& common) : common_(common) {
+    const bool bar = isatty(STDERR_FILENO) != 0;
+    output_ = app::train_place().rank > 0 ? TrainOutput::kNothing  // rank 0 tells
+              : common.json               ? TrainOutput::kJson
+              : common.quiet              ? TrainOutput::kNothing
+              : bar                       ? TrainOutput::kBar
+                                          : TrainOutput::kLines;
+  }
+
+  std::unique_ptr<train::RunObserver> observe() override {
+    return std::make_unique<TrainDisplay>(output_);
+  }
+  void on_outcome(const TrainOutcome& outcome) override {
+    if (output_ == TrainOutput::kJson) fmt::print("{}\n", app::to_json(outcome));
+    std::fflush(stdout);
+  }
+  void on_line(std::string_view text) override {
+    if (output_ == TrainOutput::kJson) {
+      fmt::print("{}\n", text);
+      std::fflush(stdout);
+    } else if (const Json line = Json::parse(text); line.contains("epoch") && !common_.quiet) {
+      log_info("seed {} {}", line.at("seed").get<uint64_t>(), app::spell_epoch(line));
+    }
+  }
+
+ private:
+  const CommonOptions& common_;
+  TrainOutput output_;
+};
+
+void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir,
+               const CommonOptions& common) {
+  std::vector<double> tests;
+  for (const TrainOutcome& r : outcomes) tests.push_back(r.test);
+  const auto [mean, deviation, count] = spread_of(tests);
+  const TrainOutcome& first = outcomes.front();
+  if (common.json) {
+    fmt::print("{}\n", Json{{"summary", true},
+                            {"metric", first.metric},
+                            {"mean", mean},
+                            {"std", deviation},
+                            {"seeds", count},
+                            {"run", dir}}
+                           .dump(-1, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{} on {}, {} parameters\n", first.model, first.dataset, first.parameters);
+  fmt::print("  seed  epochs  best    valid {:<9} test {:<9}  time\n", first.metric, first.metric);
+  for (const TrainOutcome& r : outcomes)
+    fmt::print("  {:>4}  {:>6}  {:>4}  {:>15}  {:>13}  {}\n", r.seed, r.epochs, r.best_epoch,
+               report::spell_score(r.metric, r.valid), report::spell_score(r.metric, r.test),
+               report::spell_time(r.seconds));
+  if (count > 1)
+    fmt::print("  test {} {} (mean and deviation over {} seeds)\n", first.metric,
+               report::spell_score(first.metric, mean, deviation), count);
+  fmt::print("{}\n", dir);
+}
+
+// A configuration may name its dataset.
+std::string dataset_of(const std::string& config) {
+  const Json json =
+      parse_json<Json>(read_text_file(config, ErrorKind::kUsage), config, ErrorKind::kUsage);
+  const auto it = json.is_object() ? json.find("dataset") : json.end();
+  return it != json.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+void train(const app::TrainRequest& o, const CommonOptions& common) {
+  const auto* stop = watch_stop_signals();
+  Display display(common);
+  const app::TrainReport report = app::train(o, common, display, stop);
+  const bool is_first = app::train_place().rank == 0;
+  for (const TrainOutcome& r : report.outcomes) {
+    if (!r.interrupted) continue;
+    if (is_first)
+      fmt::print(stderr, "egc: interrupted; egc train --resume {} goes on\n", report.directory);
+    throw CLI::RuntimeError(kInterrupted);
+  }
+  if (!is_first) return;
+  for (const TrainOutcome& r : report.outcomes) {
+    if (!r.paused) continue;
+    if (!common.json)
+      fmt::print("paused after epoch {}, best valid {} {}; egc train --resume {} goes on\n",
+                 r.epochs, r.metric, report::spell_score(r.metric, r.valid), report.directory);
+    return;
+  }
+  summarise(report.outcomes, report.directory, common);
+}
+
+// A flag for every field of the configuration.
+void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
+  for (const FieldFacts& field : app::settable_fields()) {
+    if (field.kind == FieldKind::kSwitch) {
+      c.add_flag_function(
+          field.flag + ",!--no-" + field.flag.substr(2),
+          [&settings, key = field.key](int64_t count) {
+            settings[key] = count > 0 ? "true" : "false";
+          },
+          field.help);
+      continue;
+    }
+    const char* type = field.kind == FieldKind::kInteger  ? "INT"
+                       : field.kind == FieldKind::kNumber ? "FLOAT"
+                                                          : "TEXT";
+    const std::string of =
+        field.layers.empty() ? "" : fmt::format(" ({})", fmt::join(field.layers, ", "));
+    if (field.kind == FieldKind::kList) {  // add,std or add std
+      c.add_option_function<std::vector<std::string>>(
+           field.flag,
+           [&settings, key = field.key](const std::vector<std::string>& names) {
+             settings[key] = fmt::format("{}", fmt::join(names, ","));
+           },
+           field.help + of)
+          ->type_name("TEXT,...");
+      continue;
+    }
+    c.add_option_function<std::string>(
+         field.flag,
+         [&settings, key = field.key](const std::string& text) { settings[key] = text; },
+         field.help + of)
+        ->type_name(type);
+  }
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, const CommonOptions& common) {
+  auto o = std::make_shared<app::TrainRequest>();
+  app::TrainOptions& f = o->options;
+  CLI::App* c = app.add_subcommand("train", "Trains a network on a dataset");
+  c->add_option("dataset", f.dataset, "A known or generated dataset, or a directory");
+  c->add_option(
+      "--model", f.model,
+      "egc-s egc-m egc gcn gin sage gat gatv2 mpnn-sum mpnn-max pna mlp ga-mlp rgcn regc");
+  c->add_option("--config", f.config, "A JSON file with everything; flags override it");
+  c->add_option("--out", o->out, "Where the run is kept (default: runs/<dataset>-<model>)");
+  c->add_flag("--overwrite", o->overwrite, "Replaces the run that is in --out");
+  c->add_option("--resume", o->resume, "Goes on with a run that was stopped");
+  c->add_option("--seeds", o->seeds, "Trains that many times, with seeds from --seed on")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  c->add_option("--jobs", o->jobs, "Seeds at a time; they share the threads")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  c->add_option("--parameters", f.parameters,
+                "Instead of --hidden: the width that gives about so many, for instance 100k")
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
+  add_settings(*c, f.settings);
+  c->add_option("--until", o->until, "Pauses after that epoch; --resume goes on")
+      ->check(CLI::Range(0, 1 << 30));
+  c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  c->footer("Example:\n  egc train molecules --model egc-m --epochs 20 --out runs/first");
+  c->callback([o, c, &common] {
+    if (!o->resume.empty())
+      for (const CLI::Option* option : c->get_options())
+        check(option->count() == 0 || option->get_name() == "--resume" ||
+                  option->get_name() == "--jobs" || option->get_name() == "--until" ||
+                  option->get_name() == "--checkpoint-every",
+              "--resume goes on with a run as it was begun; {} cannot change it",
+              option->get_name());
+    if (o->options.dataset.empty() && !o->options.config.empty())
+      o->options.dataset = dataset_of(o->options.config);
+    train(*o, common);
+  });
+}
+
+}  // namespace egc::cli
