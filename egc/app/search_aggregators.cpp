@@ -3,9 +3,9 @@
 // halving: all sets train a few epochs, the best go on; the last of them are finalists. After the
 // first epochs, where chance decides much, sets that share aggregators vouch for each other.
 // gates: one network with all seven and a penalty on those it can do without; those that carry most
-// of its output on the valid part are the only finalist.
+// of its output on the validation set are the only finalist.
 // Finalists are trained with several seeds, beside the configuration's own set; of the finalists
-// the one with the best mean on the valid part is chosen. best.json keeps the configuration's own
+// the one with the best mean on the validation set is chosen. best.json keeps the configuration's own
 // where that is better still.
 #include <fmt/format.h>
 
@@ -117,13 +117,13 @@ class AggregatorSearch {
     const size_t chosen = *std::find_if(order.begin(), order.end(),
                                         [&](size_t k) { return k < found.finalists.size(); });
     if (std::isnan(scores.valid[chosen]))
-      fail(ErrorKind::kVerification, "each finalist has a seed whose loss became no number");
+      fail(ErrorKind::kVerification, "each finalist has a seed whose loss became NaN");
     write_whole_file(
         fs::path(o_.trials.out) / "best.json",
         Json::parse(trial_of("", base_, sets[order.front()], 0).config).dump(2) + "\n");
     AggregatorSearchResult result = describe(found, finals, chosen, metric, trials);
     if (order.front() != chosen)
-      log_info("the configuration's own set is better on the valid part: best.json keeps it");
+      log_info("the configuration's own set is better on the validation set: best.json keeps it");
     return result;
   }
 

@@ -60,7 +60,7 @@ void claim_directory(const SearchOptions& o, Json plan, const Session& session) 
 void check_found(const Trial& best) {
   if (std::isnan(best.valid))
     fail(ErrorKind::kVerification,
-         "no trial has a score: each was refused, or its loss became no number");
+         "no trial has a score: each was refused, or its loss became NaN");
 }
 
 std::string trials_as_html(const std::vector<Trial>& trials) {

@@ -20,7 +20,7 @@ namespace egc::app {
 // A line of `egc train --json` about an epoch, for people.
 std::string spell_epoch(const nlohmann::ordered_json& line);
 
-// How trials did on the valid part.
+// How trials did on the validation set.
 struct Scores {
   std::vector<double> valid;
   bool lower_is_better = false;

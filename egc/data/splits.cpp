@@ -72,9 +72,9 @@ Split ranges_split(const std::string& name, int64_t train, int64_t valid, int64_
 Split cut_valid(const Split& split, double fraction, uint64_t seed) {
   check(fraction > 0 && fraction < 1, "cut_valid: the fraction must be between 0 and 1, got {}",
         fraction);
-  check(split.valid.empty(), "cut_valid: split \"{}\" has a valid part already", split.name);
+  check(split.valid.empty(), "cut_valid: split \"{}\" has a validation set already", split.name);
   std::vector<int64_t> ids(split.train.begin(), split.train.end());
-  check_data(ids.size() >= 2, "split \"{}\": {} in train are too few to cut a valid part from",
+  check_data(ids.size() >= 2, "split \"{}\": {} in train are too few to cut a validation set from",
              split.name, ids.size());
   Rng rng(seed, kValidStream);
   shuffle(ids, rng);

@@ -58,6 +58,12 @@ std::vector<int64_t> partial_offsets(std::span<const GemmGradTerm<T>> terms, int
   return offsets;
 }
 
+// The gradient of a weight with few inputs does not fill vectors: its partials are transposed.
+template <class T>
+bool is_narrow(const GemmGradTerm<T>& term) {
+  return term.in <= 8 && term.out >= 2 * term.in;
+}
+
 template <class T>
 void add_partials(std::span<const GemmGradTerm<T>> terms, const std::vector<int64_t>& offsets,
                   const T* partial, int64_t size, int64_t partials) {
@@ -68,6 +74,15 @@ void add_partials(std::span<const GemmGradTerm<T>> terms, const std::vector<int6
     parallel_tasks(static_cast<int64_t>(blocks.size()), [&](int64_t b) {
       for (int64_t o = blocks[b].begin; o < blocks[b].end; ++o) {
         T* to = term.grad_w.data + o * term.grad_w.stride;
+        if (is_narrow(term)) {
+          for (int64_t i = 0; i < term.in; ++i) {
+            const T* from = partial + offsets[k] + i * term.out + o;
+            T sum = term.add_to_w ? to[i] : from[0];
+            for (int64_t p = term.add_to_w ? 0 : 1; p < partials; ++p) sum += from[p * size];
+            to[i] = sum;
+          }
+          continue;
+        }
         const T* from = partial + offsets[k] + o * term.in;
         if (!term.add_to_w) std::copy_n(from, term.in, to);
         for (int64_t p = term.add_to_w ? 0 : 1; p < partials; ++p)
@@ -279,11 +294,15 @@ void gemm_backward(int64_t rows, std::span<const GemmGradTerm<T>> terms) {
       for (size_t k = 0; k < terms.size(); ++k) {
         const GemmGradTerm<T>& t = terms[k];
         const T* grad_y = t.grad_y.data + begin * t.grad_y.stride;
-        if (t.grad_w.data != nullptr)
-          kernels::gemm_grad_weight(count, t.out, t.in, grad_y, t.grad_y.stride,
-                                    t.x.data + begin * t.x.stride, t.x.stride,
-                                    /*accumulate=*/b > first, partial.get() + p * size + offsets[k],
-                                    t.in);
+        const T* x = t.x.data + begin * t.x.stride;
+        T* grad_w = partial.get() + p * size + offsets[k];
+        const bool accumulate = b > first;
+        if (t.grad_w.data != nullptr && is_narrow(t))
+          kernels::gemm_grad_weight(count, t.in, t.out, x, t.x.stride, grad_y, t.grad_y.stride,
+                                    accumulate, grad_w, t.out);
+        else if (t.grad_w.data != nullptr)
+          kernels::gemm_grad_weight(count, t.out, t.in, grad_y, t.grad_y.stride, x, t.x.stride,
+                                    accumulate, grad_w, t.in);
         if (t.grad_x.data != nullptr && !is_packed)
           kernels::gemm_unpacked(count, t.in, t.out, grad_y, t.grad_y.stride, t.w.data, t.w.stride,
                                  t.add_to_x, t.grad_x.data + begin * t.grad_x.stride,

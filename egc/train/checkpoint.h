@@ -1,4 +1,4 @@
-// The state of a run in a file, from which it goes on to the bit. Damaged or foreign files are
+// The state of a run in a file, from which it resumes bit-for-bit. Damaged or foreign files are
 // ErrorKind::kModel.
 #pragma once
 

@@ -196,7 +196,7 @@ void Trainer::validate() {
       predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss, group_);
   if (!std::isfinite(record.valid_loss))
     fail(ErrorKind::kVerification,
-         "training: the loss of the valid part is {} after epoch {}; a lower learning rate than {} "
+         "training: the loss of the validation set is {} after epoch {}; a lower learning rate than {} "
          "or --clip may help",
          record.valid_loss, record.epoch, p.lr);
   record.valid = predictions.score();
@@ -206,7 +206,7 @@ void Trainer::validate() {
   const data::Metric metric = data_.dataset().info.metric;
   if (std::isnan(watched))
     fail(ErrorKind::kData,
-         "training: {} of the valid part is not defined, {}; --watch loss trains without it",
+         "training: {} of the validation set is not defined, {}; --watch loss trains without it",
          data::metrics().name_of(metric),
          predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
   if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))

@@ -69,7 +69,7 @@ trials = [l for l in lines if "trial" in l]
 assert len(trials) == 21 and len({l["trial"] for l in trials}) == 21
 summary = {l["summary"]: l for l in lines if "summary" in l}
 assert summary["chosen"]["seeds"] == 2 and len(summary["chosen"]["aggregators"]) == 2
-# The finalists are those that came furthest; the best of them on the valid part is chosen, whatever the test part says.
+# The finalists are those that came furthest; the best of them on the validation set is chosen, whatever the test set says.
 furthest = max(l["epochs"] for l in trials)
 finals = [l for l in lines if l.get("summary") in ("chosen", "finalist")]
 assert {"-".join(l["aggregators"]) for l in finals} >= {l["trial"] for l in trials if l["epochs"] == furthest} - {"-".join(summary.get("by-hand", {"aggregators": []})["aggregators"])}
@@ -114,7 +114,7 @@ CHECK
 grep -q "<circle" explained/report.html || fail "no picture of a graph"
 "$egc" --quiet explain $run small --part valid --out explained-part >stdout 2>stderr || fail "explain --part: $(cat stderr)"
 first=$(sed -n 2p explained-part/nodes.csv | cut -d, -f1)
-[ "$first" -gt 0 ] || fail "the valid part begins with graph $first"
+[ "$first" -gt 0 ] || fail "the validation set begins with graph $first"
 grep -q "<h2>Graph $first</h2>" explained-part/report.html || fail "pictures and table number graphs differently"
 
 # Of one large graph a part is its nodes.

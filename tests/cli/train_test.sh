@@ -164,7 +164,7 @@ expect 2 "not empty" -- train data --model gcn --seeds 2 --out runs/alone
 mkdir own; touch own/keep own/report.tmp.mine
 expect 2 'own: there is "' -- train data --model gcn --out own
 [ -e own/report.tmp.mine ] && [ ! -e own/lock ] || fail "a refused run touches the directory: $(ls own)"
-expect 6 "valid part is" -- train mine --model gcn --lr 1e38 --epochs 1 --out runs/nan2
+expect 6 "validation set is" -- train mine --model gcn --lr 1e38 --epochs 1 --out runs/nan2
 [ ! -e runs/nan2/best.safetensors ] && [ ! -e runs/nan2/last.ckpt ] || fail "a network of NaN is kept"
 runs --seed 18446744073709551615 train data --model gcn "${small[@]}" --epochs 1 --out runs/seed
 runs train --config runs/seed/config.json --epochs 1 --out runs/named  # it names its dataset

@@ -492,7 +492,7 @@ TEST(Splits, CutValidIsSeededAndDisjoint) {
   EXPECT_NE(to_vector(cut_valid(whole, 0.25, 7).valid), to_vector(cut_valid(whole, 0.25, 8).valid));
   for (const double bad : {0.0, 1.0, -0.5, std::nan("")})
     expect_error(ErrorKind::kUsage, {"cut_valid"}, [&] { cut_valid(whole, bad, 7); });
-  expect_error(ErrorKind::kUsage, {"has a valid part"},
+  expect_error(ErrorKind::kUsage, {"has a validation set"},
                [&] { cut_valid(cut_valid(whole, 0.1, 7), 0.1, 7); });
   expect_error(ErrorKind::kData, {"too few"}, [&] { cut_valid({"s", Ids{1}, {}, {}}, 0.5, 7); });
 }

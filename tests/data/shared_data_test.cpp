@@ -350,7 +350,7 @@ TEST(SharedDataDetails, ZincHasItsLabelsAndAtoms) {
   const auto& atoms = d.node_features.categories.values;
   const auto last = atoms.begin() + d.first_node[10000];
   EXPECT_EQ(*std::max_element(atoms.begin(), last), 20);
-  // A predictor of the training median errs by 1.547 on the test part.
+  // A predictor of the training median errs by 1.547 on the test set.
   std::vector<float> train;
   for (const int64_t k : d.splits[0].train) train.push_back(d.labels.values.at(k, 0));
   std::nth_element(train.begin(), train.begin() + 5000, train.end());

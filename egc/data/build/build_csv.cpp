@@ -161,7 +161,7 @@ void note_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan, Cs
           column.name));
     if (column.kind == ColumnKind::kNumber && !column.odd_rows.empty())
       out.notices.push_back(fmt::format(
-          "column \"{}\": {} of {} values are no numbers and count as missing: {}", column.name,
+          "column \"{}\": {} of {} values are not numbers and count as missing: {}", column.name,
           column.odd_rows.size(), table.rows(), spell_cells(table, column.name, column.odd_rows)));
   }
 }
@@ -198,7 +198,7 @@ void add_features(const CsvTable& nodes, const CsvOptions& options, const std::s
   for (size_t k = 0; k < out.gaps.size(); ++k)
     if (const auto& odd = out.gaps[k].odd_rows; !odd.empty())
       out.notices.push_back(
-          fmt::format("column \"{}\": {} of {} values are no numbers and count as missing: {}",
+          fmt::format("column \"{}\": {} of {} values are not numbers and count as missing: {}",
                       info.columns[k].name, odd.size(), nodes.rows(),
                       spell_cells(nodes, info.columns[k].name, odd)));
 }

@@ -1,4 +1,4 @@
-// Archives (zip, tar, tar.gz, ...) by libarchive, believed in nothing: no path outside the target,
+// Archives (zip, tar, tar.gz, ...) by libarchive. The input is not trusted: no path outside the target,
 // no links, no devices, no more bytes or files than allowed.
 #pragma once
 

@@ -15,7 +15,7 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double clip = 0;  // most norm of all gradients together; 0: no limit
+  double clip = 0;  // maximum norm of all gradients together (clipping); 0: off
 };
 
 class Adam {

@@ -29,7 +29,7 @@ struct Progress {
   int64_t epochs_done() const { return static_cast<int64_t>(history.size()); }
 };
 
-// After an epoch: appends the record and decides. `watched` is what validation is judged by. True
+// After an epoch: appends the record and decides. `watched` is the monitored metric. True
 // where the epoch is the best so far.
 bool finish_epoch(Progress& progress, const TrainConfig& config, const EpochRecord& record,
                   double watched, bool higher_is_better);

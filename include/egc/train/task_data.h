@@ -23,7 +23,7 @@ using inference::BatchTensors;
 
 class TaskData {
  public:
-  // Parts of the split as given; without a valid part a tenth of train is taken for it. `words` and
+  // Parts of the split as given; without a validation set a tenth of train is taken for it. `words` and
   // `length`: of the vocabulary of a sequence task.
   TaskData(const data::Dataset& dataset, const std::string& split, int64_t words = 5000,
            int64_t length = 5);

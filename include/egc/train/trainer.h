@@ -18,7 +18,7 @@
 
 namespace egc::train {
 
-// Throws kUsage unless the dataset can be judged by what the configuration watches, and sampling
+// Throws kUsage unless the dataset has the metric that the configuration monitors, and sampling
 // and penalties are for such a network.
 void check_training(const RunConfig& config, const data::DatasetInfo& info);
 
@@ -42,7 +42,7 @@ class Trainer {
   using OnStep = std::function<bool(const Step&)>;
 
   // Trains and validates one epoch, or the rest of one; false where on_step stopped it. A loss that
-  // is no number throws, and leaves progress and parameters useless.
+  // is NaN throws, and leaves progress and parameters useless.
   bool run_epoch(const OnStep& on_step);
   bool finished() const { return is_finished(progress_, config_.train); }
 

@@ -31,7 +31,7 @@ struct WholeGraph {
   HeteroGraph graph;
 };
 
-// splits: of the whole, those that are divided among the parts, with their valid parts.
+// splits: of the whole, those that are divided among the parts, with their validation sets.
 DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
                         std::span<const Split> splits, std::span<const int32_t> part_of,
                         int64_t parts, int64_t part);
