@@ -3,6 +3,7 @@
 # A ```bash block of README.md or docs/getting-started.md after a line <!-- test --> is run; the blocks of a page share a
 # directory and run in order.
 # Usage: docs_test.sh EGC_PROGRAM
+set -- "$(realpath "$1")"
 . "$(dirname "$0")/../cli/begin.sh"
 pages=$(cd "$source" && { git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*' -printf '%P\n'; })
 
@@ -10,7 +11,7 @@ pages=$(cd "$source" && { git ls-files '*.md' 2>/dev/null || find . -name '*.md'
 python3 "$source/tests/docs/check_pages.py" "$source" <<<"$pages" || fail "lines or links"
 
 mkdir bin home
-ln -s "$(realpath "$egc")" bin/egc
+ln -s "$egc" bin/egc
 export PATH=$work/bin:$PATH HOME=$work/home
 unset EGC_DATA
 for page in README.md docs/getting-started.md; do
