@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli/common.h"
+#include "cli/explain_parse_error.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
@@ -47,8 +48,7 @@ int run(int argc, char** argv) {
   common.data_dir = default_data_dir();
   common.program = "/proc/self/exe";
   app.add_option("--data-dir", common.data_dir,
-                 "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)")
-      ->capture_default_str();
+                 "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)");
   app.footer("Example:\n  egc bench fusion --topology arxiv-like");
 
   CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
@@ -81,6 +81,10 @@ int run(int argc, char** argv) {
   add_reproduce(app, common);
   add_search(app, common);
 
+  if (argc == 1) {  // nothing was asked for, so nothing is wrong
+    fmt::print("{}", app.help());
+    return 0;
+  }
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {
     common.seed_given = seed->count() > 0;
@@ -94,11 +98,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& e) {  // a command that has said why
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
-    const auto unknown = app.remaining(/*recurse=*/true);
-    if (unknown.empty())
-      fmt::print(stderr, "egc: {}\n", e.what());
-    else
-      fmt::print(stderr, "egc: unknown argument \"{}\"; egc --help lists the known\n", unknown[0]);
+    fmt::print(stderr, "egc: {}\n", explain_parse_error(app, e));
     return static_cast<int>(ErrorKind::kUsage);
   }
   return 0;

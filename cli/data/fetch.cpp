@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/data/build_module.h"
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 
 namespace egc::cli {
 namespace {
@@ -44,8 +45,8 @@ void add_data_fetch(CLI::App& data, const CommonOptions& common) {
   command->footer("Example:\n  egc data fetch molhiv");
   command->callback([options, names, &common] {
     const data::KnownDataset* known = data::find_known(options->name);
-    check(known != nullptr, "unknown dataset \"{}\"; known: {}", options->name,
-          fmt::join(names, ", "));
+    check(known != nullptr, "unknown dataset \"{}\"{}", options->name,
+          spell_known(options->name, {names.begin(), names.end()}));
     fetch::FetchOptions fetch{common.data_dir, options->mirror, !options->unchecked, {}};
     const bool terminal = isatty(STDERR_FILENO) != 0 && !common.quiet;
     if (terminal) fetch.progress = show;
