@@ -8,6 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/explain_parse_error.h"
+#include "cli/status_line.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
@@ -16,13 +17,16 @@ namespace egc::cli {
 namespace {
 
 void send_log_to_stderr(bool quiet) {
-  auto logger = spdlog::stderr_color_mt("egc");
+  const auto color =
+      status_line::is_possible() ? spdlog::color_mode::automatic : spdlog::color_mode::never;
+  auto logger = spdlog::stderr_color_mt("egc", color);
   logger->set_pattern("%^egc: %l:%$ %v");
   logger->set_level(quiet ? spdlog::level::warn : spdlog::level::info);
   set_log_sink([logger](LogLevel level, std::string_view message) {
     const auto to = level == LogLevel::kWarning ? spdlog::level::warn
                     : level == LogLevel::kInfo  ? spdlog::level::info
                                                 : spdlog::level::debug;
+    status_line::clear();
     logger->log(to, "{}", message);
   });
 }
