@@ -84,6 +84,8 @@ int run(int argc, char** argv) {
   add_export(app, common);
   add_reproduce(app, common);
   add_search(app, common);
+  add_completion(app);
+  add_man(app);
 
   if (argc == 1) {  // nothing was asked for, so nothing is wrong
     fmt::print("{}", app.help());
