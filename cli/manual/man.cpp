@@ -38,6 +38,8 @@ std::string names_of(const CLI::Option& option) {
 std::string describe(const CLI::App& app) {
   std::string out;
   for (const CLI::Option* option : app.get_options()) {
+    // Of every command, so it is said once.
+    if (option == app.get_help_ptr() && app.get_parent() != nullptr) continue;
     const std::string standard = option->get_default_str();
     out +=
         fmt::format(".TP\n.B {}\n{}{}\n", roff(names_of(*option)), roff(option->get_description()),
