@@ -36,5 +36,8 @@ void add_predict(CLI::App& app, const CommonOptions& common);
 void add_reproduce(CLI::App& app, const CommonOptions& common);
 void add_search(CLI::App& app, const CommonOptions& common);
 void add_train(CLI::App& app, const CommonOptions& common);
+// These print what `app` can do; what is added to it later is not missing.
+void add_completion(CLI::App& app);
+void add_man(CLI::App& app);
 
 }  // namespace egc::cli

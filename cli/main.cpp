@@ -7,6 +7,8 @@
 #include <new>
 
 #include "cli/common.h"
+#include "cli/explain_parse_error.h"
+#include "cli/status_line.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/core/parallel.h"
@@ -15,13 +17,16 @@ namespace egc::cli {
 namespace {
 
 void send_log_to_stderr(bool quiet) {
-  auto logger = spdlog::stderr_color_mt("egc");
+  const auto color =
+      status_line::is_possible() ? spdlog::color_mode::automatic : spdlog::color_mode::never;
+  auto logger = spdlog::stderr_color_mt("egc", color);
   logger->set_pattern("%^egc: %l:%$ %v");
   logger->set_level(quiet ? spdlog::level::warn : spdlog::level::info);
   set_log_sink([logger](LogLevel level, std::string_view message) {
     const auto to = level == LogLevel::kWarning ? spdlog::level::warn
                     : level == LogLevel::kInfo  ? spdlog::level::info
                                                 : spdlog::level::debug;
+    status_line::clear();
     logger->log(to, "{}", message);
   });
 }
@@ -47,8 +52,7 @@ int run(int argc, char** argv) {
   common.data_dir = default_data_dir();
   common.program = "/proc/self/exe";
   app.add_option("--data-dir", common.data_dir,
-                 "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)")
-      ->capture_default_str();
+                 "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)");
   app.footer("Example:\n  egc bench fusion --topology arxiv-like");
 
   CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
@@ -80,7 +84,13 @@ int run(int argc, char** argv) {
   add_export(app, common);
   add_reproduce(app, common);
   add_search(app, common);
+  add_completion(app);
+  add_man(app);
 
+  if (argc == 1) {  // nothing was asked for, so nothing is wrong
+    fmt::print("{}", app.help());
+    return 0;
+  }
   // Callbacks run inside parse, after all options are known.
   app.parse_complete_callback([&] {
     common.seed_given = seed->count() > 0;
@@ -94,11 +104,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& e) {  // a command that has said why
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
-    const auto unknown = app.remaining(/*recurse=*/true);
-    if (unknown.empty())
-      fmt::print(stderr, "egc: {}\n", e.what());
-    else
-      fmt::print(stderr, "egc: unknown argument \"{}\"; egc --help lists the known\n", unknown[0]);
+    fmt::print(stderr, "egc: {}\n", explain_parse_error(app, e));
     return static_cast<int>(ErrorKind::kUsage);
   }
   return 0;

@@ -1,26 +1,27 @@
 // egc data fetch: a dataset of the paper from its publisher.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "cli/data/build_module.h"
+#include "cli/status_line.h"
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 
 namespace egc::cli {
 namespace {
 
-// One line that is written over, on a terminal only.
 void show(const std::string& what, int64_t done, int64_t total) {
   const double mb = static_cast<double>(done) / 1e6;
   if (total > 0)
-    fmt::print(stderr, "\r{}: {:.1f} of {:.1f} MB ({:.0f} %)   ", what, mb,
-               static_cast<double>(total) / 1e6,
-               100.0 * static_cast<double>(done) / static_cast<double>(total));
+    status_line::show(
+        {fmt::format("{:.1f} of {:.1f} MB ({:.0f} %)", mb, static_cast<double>(total) / 1e6,
+                     100.0 * static_cast<double>(done) / static_cast<double>(total)),
+         what});
   else
-    fmt::print(stderr, "\r{}{:<40}", what, done > 0 ? fmt::format(": {:.1f} MB", mb) : "");
+    status_line::show({done > 0 ? fmt::format("{:.1f} MB", mb) : "", what});
 }
 
 }  // namespace
@@ -44,13 +45,13 @@ void add_data_fetch(CLI::App& data, const CommonOptions& common) {
   command->footer("Example:\n  egc data fetch molhiv");
   command->callback([options, names, &common] {
     const data::KnownDataset* known = data::find_known(options->name);
-    check(known != nullptr, "unknown dataset \"{}\"; known: {}", options->name,
-          fmt::join(names, ", "));
+    check(known != nullptr, "unknown dataset \"{}\"{}", options->name,
+          spell_known(options->name, {names.begin(), names.end()}));
     fetch::FetchOptions fetch{common.data_dir, options->mirror, !options->unchecked, {}};
-    const bool terminal = isatty(STDERR_FILENO) != 0 && !common.quiet;
-    if (terminal) fetch.progress = show;
+    if (!common.quiet) fetch.progress = show;
+    const status_line::Cleared cleared;
     const auto dir = build_module().fetch_dataset(*known, fetch);
-    if (terminal) fmt::print(stderr, "\n");
+    status_line::clear();
     if (common.json)
       fmt::print("{}\n",
                  nlohmann::ordered_json{{"name", known->name}, {"path", dir.string()}}.dump());

@@ -9,6 +9,7 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
+#include "egc/core/nearest_name.h"
 #include "egc/core/safetensors.h"
 #include "egc/data/dataset_info.h"
 
@@ -104,10 +105,12 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
             app::shared_file(fs::path("pretrained") / (argument.name + ".safetensors")))
       return alone(*file);
     const bool like_a_path = path.has_parent_path() || path.has_extension();
+    const std::vector<std::string> shipped = pretrained_models();
+    const std::string guess = did_you_mean(argument.name, {shipped.begin(), shipped.end()});
     fail(ErrorKind::kSystem, "{}: file not found{}", argument.name,
-         like_a_path
-             ? ""
-             : fmt::format("; shipped models are {}", fmt::join(pretrained_models(), ", ")));
+         like_a_path ? ""
+                     : fmt::format("{} shipped models are {}", guess.empty() ? ";" : guess,
+                                   fmt::join(shipped, ", ")));
   }
   if (!fs::is_directory(path, ignored)) return alone(path);
   if (fs::exists(path / "config.json", ignored)) return alone(path / kModel);

@@ -1,5 +1,6 @@
 // egc predict: what a model says of graphs it has not seen.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/predict/model_argument.h"
 #include "cli/predict/model_input.h"
+#include "cli/status_line.h"
 #include "egc/app/predict.h"
 
 namespace egc::cli {
@@ -39,9 +41,17 @@ void add_predict(CLI::App& app, const CommonOptions& common) {
     const bool json = o->format_name.empty() ? common.json || o->out.ends_with(".jsonl")
                                              : o->format_name == "jsonl";
     o->format = json ? app::PredictFormat::kJsonLines : app::PredictFormat::kCsv;
+    // Predictions that scroll by on the same terminal are progress enough.
+    const bool to_terminal = o->out.empty() && isatty(STDOUT_FILENO) != 0;
+    if (!common.quiet && !to_terminal)
+      o->on_lines = [](int64_t lines) {
+        status_line::show({fmt::format("{} predictions so far", lines)});
+      };
+    const status_line::Cleared cleared;
     const int64_t rows = app::predict(*o, [&](const data::DatasetInfo& info) {
       return open_model_input(o->input, options_for_data(o->model, common), info);
     });
+    status_line::clear();
     if (o->out.empty()) return;
     if (common.json)
       fmt::print("{}\n", nlohmann::ordered_json{{"rows", rows}, {"out", o->out}}.dump());

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cli/status_line.h"
 #include "egc/core/log.h"
 #include "egc/report/spell.h"
 
@@ -16,8 +17,21 @@ double seconds_since(std::chrono::steady_clock::time_point t) {
 
 }  // namespace
 
-TrainDisplay::~TrainDisplay() {
-  if (bar_is_there_) fmt::print(stderr, "\r\x1b[K");
+TrainDisplay::~TrainDisplay() { status_line::clear(); }
+
+std::string TrainDisplay::metric() const {
+  return std::string(data::metrics().name_of(trainer_->data().dataset().info.metric));
+}
+
+// What the run is going to do.
+void TrainDisplay::introduce(train::Trainer& trainer) const {
+  const train::RunConfig& config = trainer.config();
+  status_line::clear();
+  fmt::print(stderr, "Training {} on {}: {} layers of width {}, {} parameters, seed {}\n",
+             config.model.model, trainer.data().dataset().info.name, config.model.layers,
+             config.model.hidden, trainer.network().num_parameters(), config.seed);
+  fmt::print(stderr, "{} {} to train on, at most {} epochs; results go to {}\n", items_, unit_,
+             config.train.epochs, directory_);
 }
 
 void TrainDisplay::on_start(train::Trainer& trainer) {
@@ -27,9 +41,12 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
   unit_ = trainer.data().dataset().num_graphs() > 1 ? "graphs" : "nodes";
   if (output_ == TrainOutput::kNothing) return;
   const auto& config = trainer.config();
-  log_info("{} on {}: {} parameters, {} {} {}to train on, seed {}", config.model.model,
-           trainer.data().dataset().info.name, trainer.network().num_parameters(), items_, unit_,
-           trainer.data().is_part() ? "of this part " : "", config.seed);
+  if (output_ == TrainOutput::kTerminal)
+    introduce(trainer);
+  else
+    log_info("{} on {}: {} parameters, {} {} {}to train on, seed {}", config.model.model,
+             trainer.data().dataset().info.name, trainer.network().num_parameters(), items_, unit_,
+             trainer.data().is_part() ? "of this part " : "", config.seed);
   if (trainer.progress().epochs_done() > 0 || trainer.progress().batches > 0)
     log_info("going on after epoch {}, batch {}", trainer.progress().epochs_done(),
              trainer.progress().batches);
@@ -38,7 +55,8 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
 bool TrainDisplay::on_step(const train::Trainer::Step& step) {
   constexpr double kEvery = 0.1;  // seconds
   ++steps_;
-  if (output_ == TrainOutput::kBar && seconds_since(drawn_) > kEvery) draw(step);
+  if (output_ == TrainOutput::kTerminal && (steps_ == 1 || seconds_since(drawn_) > kEvery))
+    draw(step);
   return true;
 }
 
@@ -51,17 +69,18 @@ void TrainDisplay::draw(const train::Trainer::Step& step) {
   const double epochs_here = static_cast<double>(steps_) / static_cast<double>(step.batches);
   const double a_second = epochs_here / std::max(1e-9, seconds_since(began_));
   const auto epochs = static_cast<double>(trainer_->config().train.epochs);
-  const std::string metric(data::metrics().name_of(trainer_->data().dataset().info.metric));
-  constexpr int kWidth = 20;
-  const int filled = static_cast<int>(of_epoch * kWidth);
-  const std::string valid =
-      p.history.empty() ? "" : " valid " + report::spell_score(metric, p.history.back().valid);
-  fmt::print(stderr,
-             "\r\x1b[Kepoch {}/{} [{:=<{}}{:{}}] loss {:.4f}{} lr {:.2g} {:.0f} {}/s left {}",
-             step.epoch, trainer_->config().train.epochs, "", filled, "", kWidth - filled,
-             step.loss, valid, p.lr, a_second * static_cast<double>(items_), unit_,
-             report::spell_time((epochs - done) / std::max(1e-9, a_second)));
-  bar_is_there_ = true;
+  constexpr int kWidth = 16;
+  // The epoch, or the run where an epoch is a single step.
+  const int filled = static_cast<int>((step.batches > 1 ? of_epoch : done / epochs) * kWidth);
+  status_line::show(
+      {fmt::format("epoch {}/{} [{:=<{}}{:{}}]", step.epoch, trainer_->config().train.epochs, "",
+                   filled, "", kWidth - filled),
+       fmt::format("loss {:.4f}", step.loss),
+       fmt::format("{} left", report::spell_time((epochs - done) / std::max(1e-9, a_second))),
+       p.history.empty()
+           ? ""
+           : fmt::format("valid {}", report::spell_score(metric(), p.history.back().valid)),
+       fmt::format("{:.0f} {}/s", a_second * static_cast<double>(items_), unit_)});
 }
 
 void TrainDisplay::on_epoch(const train::EpochRecord& r, bool best) {
@@ -69,10 +88,13 @@ void TrainDisplay::on_epoch(const train::EpochRecord& r, bool best) {
     fmt::print("{}\n", train::to_json(r, trainer_->config().seed));
     std::fflush(stdout);
   } else if (output_ == TrainOutput::kLines) {
-    const std::string metric(data::metrics().name_of(trainer_->data().dataset().info.metric));
     log_info("seed {} epoch {}: loss {:.4f}, valid {}{}, lr {:.2g}, {:.1f} s",
-             trainer_->config().seed, r.epoch, r.train_loss, report::spell_score(metric, r.valid),
+             trainer_->config().seed, r.epoch, r.train_loss, report::spell_score(metric(), r.valid),
              best ? " (best)" : "", r.lr, r.seconds);
+  } else if (output_ == TrainOutput::kTerminal && best) {
+    status_line::clear();
+    fmt::print(stderr, "epoch {:>4}  loss {:.4f}  valid {} {} (best so far)  {:.1f} s\n", r.epoch,
+               r.train_loss, metric(), report::spell_score(metric(), r.valid), r.seconds);
   }
 }
 

@@ -1,12 +1,13 @@
 // egc train: one run, or several with different seeds, and what came of them.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/status_line.h"
 #include "cli/stop_signal.h"
 #include "cli/train/display.h"
 #include "egc/app/search_trials.h"
@@ -29,16 +30,20 @@ using Json = nlohmann::ordered_json;
 class Display : public app::TrainProgress {
  public:
   explicit Display(const CommonOptions& common) : common_(common) {
-    const bool bar = isatty(STDERR_FILENO) != 0;
-    output_ = app::train_place().rank > 0 ? TrainOutput::kNothing  // rank 0 tells
-              : common.json               ? TrainOutput::kJson
-              : common.quiet              ? TrainOutput::kNothing
-              : bar                       ? TrainOutput::kBar
-                                          : TrainOutput::kLines;
+    output_ = app::train_place().rank > 0  ? TrainOutput::kNothing  // rank 0 tells
+              : common.json                ? TrainOutput::kJson
+              : common.quiet               ? TrainOutput::kNothing
+              : status_line::is_possible() ? TrainOutput::kTerminal
+                                           : TrainOutput::kLines;
   }
 
+  void on_runs(const std::string& /*directory*/, const std::vector<std::string>& runs) override {
+    runs_ = runs;
+  }
   std::unique_ptr<train::RunObserver> observe() override {
-    return std::make_unique<TrainDisplay>(output_);
+    const std::string run = next_ < runs_.size() ? runs_[next_] : "";
+    ++next_;
+    return std::make_unique<TrainDisplay>(output_, run);
   }
   void on_outcome(const TrainOutcome& outcome) override {
     if (output_ == TrainOutput::kJson) fmt::print("{}\n", app::to_json(outcome));
@@ -56,10 +61,21 @@ class Display : public app::TrainProgress {
  private:
   const CommonOptions& common_;
   TrainOutput output_;
+  std::vector<std::string> runs_;  // they are observed in this order
+  size_t next_ = 0;
 };
 
+// The report and the commands that use the model.
+void tell_next_steps(const std::string& dir, const std::string& dataset) {
+  std::error_code ignored;
+  const auto report = std::filesystem::path(dir) / "report.html";
+  if (std::filesystem::exists(report, ignored)) fmt::print("Report:   {}\n", report.string());
+  fmt::print("Predict:  egc predict {} INPUT\n", dir);
+  fmt::print("Evaluate: egc eval {} {}\n", dir, dataset.empty() ? "DATASET" : dataset);
+}
+
 void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir,
-               const CommonOptions& common) {
+               const std::string& dataset, const CommonOptions& common) {
   std::vector<double> tests;
   for (const TrainOutcome& r : outcomes) tests.push_back(r.test);
   const auto [mean, deviation, count] = spread_of(tests);
@@ -83,7 +99,7 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
   if (count > 1)
     fmt::print("  test {} {} (mean and deviation over {} seeds)\n", first.metric,
                report::spell_score(first.metric, mean, deviation), count);
-  fmt::print("{}\n", dir);
+  tell_next_steps(dir, dataset);
 }
 
 // A configuration may name its dataset.
@@ -113,7 +129,7 @@ void train(const app::TrainRequest& o, const CommonOptions& common) {
                  r.epochs, r.metric, report::spell_score(r.metric, r.valid), report.directory);
     return;
   }
-  summarise(report.outcomes, report.directory, common);
+  summarise(report.outcomes, report.directory, o.options.dataset, common);
 }
 
 // A flag for every field of the configuration.

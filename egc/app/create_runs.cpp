@@ -7,6 +7,7 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/core/log.h"
+#include "egc/core/nearest_name.h"
 #include "egc/core/parallel.h"
 #include "egc/core/text_file.h"
 #include "egc/data/splits.h"
@@ -15,6 +16,7 @@
 #include "egc/kernels/target.h"
 #include "egc/models/fit_width.h"
 #include "egc/nn/conv_table.h"
+#include "egc/nn/relational_conv.h"
 #include "egc/train/default_config.h"
 #include "egc/train/run_directory.h"
 #include "egc/train/trainer.h"
@@ -59,9 +61,9 @@ void check_options(const TrainOptions& o, const models::ModelConfig& m) {
     const auto field = std::find_if(fields.begin(), fields.end(),
                                     [&, k = key](const FieldFacts& f) { return f.key == k; });
     if (field == fields.end()) {
-      std::vector<std::string> known;
+      std::vector<std::string_view> known;
       for (const FieldFacts& f : fields) known.push_back(f.key);
-      fail(ErrorKind::kUsage, "unknown setting \"{}\"; known: {}", key, fmt::join(known, ", "));
+      fail(ErrorKind::kUsage, "unknown setting \"{}\"{}", key, spell_known(key, known));
     }
     if (!field->layers.empty()) nn::check_takes(m.model, key, field->flag);
   }
@@ -74,6 +76,41 @@ void check_options(const TrainOptions& o, const models::ModelConfig& m) {
   check(is_graph_task(m.task) || !given("readout"), "--readout is for tasks on graphs, not for {}",
         tasks().name_of(m.task));
   check(!given("dropout_at") || m.dropout > 0, "--dropout-at needs --dropout above 0");
+}
+
+// Rules of the configuration speak of its fields; whoever gave a flag is told of the flag.
+template <class Check>
+void check_as_flags(const TrainOptions& o, const Check& rules) {
+  try {
+    rules();
+  } catch (const Error& e) {
+    const std::string_view said = e.what();
+    for (const FieldFacts& field : settable_fields())
+      for (const std::string& name : {field.key, "\"" + field.key + "\""})
+        if (o.settings.contains(field.key) && said.starts_with(name + " "))
+          fail(e.kind(), "{}{}", field.flag, said.substr(name.size()));
+    throw;
+  }
+}
+
+// Heads and towers share out the width. Layers refuse one that cannot be shared, too, but know no
+// flags.
+void explain_width(const models::ModelConfig& m) {
+  const nn::LayerDescriptor& layer = nn::layer_descriptor(m.model);
+  const auto explain = [&](const char* flag, std::optional<int64_t> given, int64_t otherwise) {
+    const int64_t parts = given.value_or(otherwise);
+    if (m.hidden % parts == 0) return;
+    const int64_t above = (m.hidden / parts + 1) * parts;
+    fail(ErrorKind::kUsage, "--hidden {} must be a multiple of {} {}{}: {}{}", m.hidden, flag,
+         parts, given ? "" : " (the default)",
+         above > parts ? fmt::format("{} or ", above - parts) : "", above);
+  };
+  if (layer.takes("heads"))
+    explain("--heads", m.heads,
+            m.model == "regc"            ? nn::RegcConvOptions(1, 1).heads
+            : m.model.starts_with("egc") ? nn::egc_options(m.model, {}).heads
+                                         : 8);
+  if (layer.takes("towers")) explain("--towers", m.towers, nn::ConvSpec().towers);
 }
 
 // Columns of tables are standardised unless the person says otherwise.
@@ -119,8 +156,10 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
   run.dataset = o.dataset;
   models::ModelConfig& m = run.model;
   train::TrainConfig& t = run.train;
-  models::override_fields(m, chosen_fields(models::config_fields(), o));
-  train::override_fields(t, chosen_fields(train::config_fields(), o));
+  check_as_flags(o, [&] {
+    models::override_fields(m, chosen_fields(models::config_fields(), o));
+    train::override_fields(t, chosen_fields(train::config_fields(), o));
+  });
   check_options(o, m);
   if (!given("encoder") && o.config.empty() && m.encoder == models::Encoder::kNone &&
       m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden))
@@ -135,8 +174,10 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
     check(!given("hidden"), "--hidden and --parameters both give the width; one of them is enough");
     m.hidden = models::fit_width(m, *o.parameters);
   }
-  models::check_config(m);
-  train::check_config(t);
+  check_as_flags(o, [&] {
+    models::check_config(m);
+    train::check_config(t);
+  });
   dataset.split(t.split);
   inference::check_fits(m, dataset);
   choose_scaling(dataset, t);
@@ -160,7 +201,12 @@ void create_runs(const LoadedDataset& loaded, const TrainOptions& options,
   models::ModelConfig tried = config.model;
   if (nn::layer_descriptor(tried.model).takes("mean_log_degree") && !tried.mean_log_degree)
     tried.mean_log_degree = 1;  // training takes its data's
-  models::make_network(tried);  // says what is wrong before there is a directory
+  try {
+    models::make_network(tried);  // says what is wrong before there is a directory
+  } catch (const Error&) {
+    explain_width(tried);
+    throw;
+  }
   train::RunAbout about{version_with_revision(), kernels::current_target(), num_threads(),
                         loaded.checksum};
   for (const RunToCreate& run : runs) {

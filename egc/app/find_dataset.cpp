@@ -1,6 +1,7 @@
 #include "egc/app/find_dataset.h"
 
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 #include "egc/data/build/target_type.h"
 #include "egc/data/dataset_table.h"
 #include "egc/data/generate/generators.h"
@@ -33,12 +34,11 @@ std::optional<fs::path> dataset_directory(const std::string& name, const Session
   // What looks like a path is one.
   if (const fs::path path(name); path.has_parent_path() || path.has_extension())
     fail(ErrorKind::kData, "{}: file not found", name);
-  std::vector<std::string> known;
+  std::vector<std::string_view> known;
   for (const auto& d : data::known_datasets()) known.emplace_back(d.name);
   for (const auto& g : data::generators()) known.emplace_back(g.name);
-  fail(ErrorKind::kData,
-       "no dataset \"{}\": it is no directory, not in {}, and none of the known: {}", name,
-       session.data_dir, fmt::join(known, ", "));
+  fail(ErrorKind::kData, "unknown dataset \"{}\"{}; it is neither a directory nor in {}", name,
+       spell_known(name, known), session.data_dir);
 }
 
 data::Dataset load_dataset(const std::string& name, const Session& session, bool cache) {

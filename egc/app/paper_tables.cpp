@@ -7,6 +7,7 @@
 
 #include "egc/app/shared_files.h"
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 #include "egc/core/text_file.h"
 
 namespace egc::app {
@@ -31,8 +32,8 @@ std::vector<std::string> table_names() {
 
 reproduce::Table read_table(const std::string& name) {
   const auto names = table_names();
-  check(std::find(names.begin(), names.end(), name) != names.end(),
-        "unknown table \"{}\"; known: {}", name, fmt::join(names, ", "));
+  check(std::find(names.begin(), names.end(), name) != names.end(), "unknown table \"{}\"{}", name,
+        spell_known(name, {names.begin(), names.end()}));
   return *find_table(name);
 }
 

@@ -184,6 +184,7 @@ int64_t predict(const PredictOptions& options, const OpenInput& open) {
     for (int64_t row = 0; row < table.rows; ++row, ++count)
       text += lines.line(count, *chunk, table, static_cast<size_t>(row));
     out.write(text);
+    if (options.on_lines) options.on_lines(count);
   }
   check_data(count > 0, "the input has nothing to predict");
   out.finish();

@@ -155,6 +155,7 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
   check(place.size == 1 || out.runs.size() == 1,
         "a group of processes goes on with one run at a time; {} has {}", out.directory,
         out.runs.size());
+  progress.on_runs(out.directory, out.runs);
   if (o.jobs > 1 && out.runs.size() > 1) data.clear();  // the processes read it themselves
   out.outcomes = o.jobs == 1 || out.runs.size() == 1
                      ? train_in_turn(out.runs, o, data, progress, stop, group.get())

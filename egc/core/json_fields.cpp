@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "egc/core/nearest_name.h"
+
 namespace egc {
 
 using Json = nlohmann::ordered_json;
@@ -93,8 +95,8 @@ bool JsonReader::read(const char* key, std::vector<std::vector<std::string>>& to
 
 void JsonReader::refuse_unknown() const {
   for (const auto& [key, value] : json_.items())
-    check(std::find(known_.begin(), known_.end(), key) != known_.end(),
-          "{}: unknown key \"{}\"; known: {}", where_, key, fmt::join(known_, ", "));
+    check(std::find(known_.begin(), known_.end(), key) != known_.end(), "{}: unknown key \"{}\"{}",
+          where_, key, spell_known(key, {known_.begin(), known_.end()}));
 }
 
 }  // namespace egc

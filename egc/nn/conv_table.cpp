@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 #include "egc/nn/gat_conv.h"
 #include "egc/nn/plain_convs.h"
 #include "egc/nn/relational_conv.h"
@@ -108,7 +109,7 @@ const LayerDescriptor& layer_descriptor(std::string_view name) {
   if (it != table.end()) return *it;
   std::vector<std::string_view> known;
   for (const LayerDescriptor& d : table) known.push_back(d.name);
-  fail(ErrorKind::kUsage, "unknown model \"{}\"; known: {}", name, fmt::join(known, ", "));
+  fail(ErrorKind::kUsage, "unknown model \"{}\"{}", name, spell_known(name, known));
 }
 
 void check_takes(std::string_view layer, std::string_view option, std::string_view spelling) {
@@ -123,7 +124,7 @@ void check_takes(std::string_view layer, std::string_view option, std::string_vi
 std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec) {
   for (const LayerDescriptor& d : layer_table())
     if (d.name == name && d.make != nullptr) return d.make(spec);
-  fail(ErrorKind::kUsage, "unknown layer \"{}\"; known: {}", name, fmt::join(conv_names(), ", "));
+  fail(ErrorKind::kUsage, "unknown layer \"{}\"{}", name, spell_known(name, conv_names()));
 }
 
 std::vector<std::string_view> conv_names() {

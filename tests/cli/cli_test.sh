@@ -14,7 +14,7 @@ expect() {
   case "$out" in *"$part"*) ;; *) fail "egc $*: stderr does not say '$part': $out" ;; esac
   [ "$(grep -c . <<<"$out")" -le 1 ] || fail "egc $*: more than one line on stderr: $out"
 }
-expect 2 "subcommand" --
+[ "$("$egc" | grep -c "^Usage: egc")" -eq 1 ] && "$egc" >/dev/null || fail "egc alone prints no help, or fails"
 expect 2 "nonsense" -- nonsense
 expect 2 "subcommand" -- bench
 expect 2 "mars" -- bench fusion --topology mars
@@ -26,6 +26,16 @@ expect 2 "divisible by heads" -- bench layer --hidden 135 --topology zinc-single
 expect 2 "known: add, mean" -- bench layer --aggregators mx --topology zinc-single --reps 1
 expect 2 "known: gcn, gin" -- bench layer --model egcs --topology zinc-single --reps 1
 expect 2 "came twice" -- bench layer --aggregators max,max --topology zinc-single --reps 1
+expect 2 'unknown command "trian"; did you mean "train"?' -- trian zinc --model egc-m
+expect 2 'unknown command "fuson"; did you mean "fusion"? egc bench --help' -- bench fuson
+expect 2 'unknown flag "--modle"; did you mean "--model"?' -- train zinc --modle=egc-m
+expect 2 'unknown flag "--jsn"; did you mean "--json"?' -- bench fusion --jsn
+expect 2 'unknown flag "--elephants"; egc train --help' -- train zinc --elephants
+expect 2 'did you mean "arxiv-like"?' -- bench fusion --topology arxivlike
+expect 2 'did you mean "egc-s"? known: gcn' -- bench layer --model egcs --topology zinc-single --reps 1
+expect 3 'did you mean "pattern"?' -- data info patern
+expect 2 'did you mean "zinc"?' -- data fetch zink
+expect 5 'did you mean "zinc-egc-m"?' -- info zinc-egcm
 EGC_FORCE_TARGET=MMX expect 2 "MMX" -- bench fusion --scale 0.001 --reps 1
 
 for help in "--help" "bench --help" "bench fusion --help" "bench layer --help"; do
@@ -36,6 +46,26 @@ for command in "bench fusion" "bench layer"; do
   # shellcheck disable=SC2086
   "$egc" $command --help | grep -q "Example:" || fail "egc $command --help has no example"
 done
+
+# Completion and manual follow from the same commands as the help.
+completes() {  # completes "words, the last one begun" EXPECTED...
+  local line=$1 word got; shift
+  got=$(bash -c 'source <("$0" completion bash); COMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _egc; echo " ${COMPREPLY[*]} "' "$egc" "$line")
+  for word in "$@"; do case "$got" in *" $word "*) ;; *) fail "$line<Tab> does not offer $word:$got" ;; esac; done
+}
+completes "egc be" bench
+completes "egc bench fus" fusion
+completes "egc train --hid" --hidden
+completes "egc train --thr" --threads
+completes "egc train zin" zinc
+completes "egc train zinc --model egc-" egc-s egc-m
+completes "egc data build mol" molecules
+"$egc" man | grep -q '^.SS egc bench fusion' || fail "the manual lacks a command"
+"$egc" man | grep -q -- '\\-\\-hidden' || fail "the manual lacks a flag"
+! "$egc" man | grep -q "$HOME" || fail "the manual tells where this machine keeps things"
+if command -v groff >/dev/null; then
+  [ -z "$("$egc" man | groff -man -ww -Tascii 2>&1 >/dev/null)" ] || fail "groff warns of the manual: $("$egc" man | groff -man -ww -Tascii 2>&1 >/dev/null | head -3)"
+fi
 
 # Nothing heavy is linked or loaded, so the start takes milliseconds.
 heavy='libtorch\|libc10\|blas\|lapack\|libgomp\|libRDKit\|libopencv\|libcurl'

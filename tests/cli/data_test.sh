@@ -61,7 +61,7 @@ expect 2 "--superpixels" -- data build images "$work" --superpixels 1 --out "$wo
 [ ! -e "$work/x" ] || fail "a wrong call left $work/x"
 
 # Data that is not there.
-expect 3 "no dataset \"mars\"" -- data info mars
+expect 3 "unknown dataset \"mars\"" -- data info mars
 expect 3 "egc data fetch arxiv" -- data info arxiv
 expect 3 "egc data fetch molhiv" -- data verify ogbg-molhiv
 expect 3 "$work/none" -- data info "$work/none"
@@ -130,7 +130,7 @@ shows "molecules" -- data info molecules-here --data-dir "$(mkdir -p "$work/kept
 cp -r "$work/a/academic" "$work/kept/mine"
 shows "author" -- data info mine
 shows "fine" -- data verify mine
-expect 3 "no dataset \"mine\"" -- data info mine --data-dir "$work/kept2"
+expect 3 "unknown dataset \"mine\"" -- data info mine --data-dir "$work/kept2"
 expect 2 "generated" -- data info "$work/a/pattern" --split other
 json_has name,what,here,path --json data list
 shows "egc data fetch arxiv" -- data list

@@ -139,7 +139,7 @@ cmp paused/best.safetensors whole/best.safetensors || fail "a paused run ends in
 "$egc" --quiet train small --config gcn.json --out gcn >/dev/null
 expect 2 "only layers of EGC" -- explain gcn small
 expect 2 "takes an input" -- explain $run
-expect 3 "no dataset" -- explain $run nothing-there
+expect 3 "unknown dataset" -- explain $run nothing-there
 expect 5 "best.safetensors" -- explain small small
 expect 2 "missing-space.json" -- search settings small --config gcn.json --space missing-space.json --out x
 echo '{"lr": [1]}' >bad.json

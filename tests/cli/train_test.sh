@@ -53,6 +53,40 @@ cmp -s runs/two/seed-0/best.safetensors runs/two/seed-1/best.safetensors && fail
 runs train --resume runs/jobs
 grep -q "mean and deviation over 2 seeds" stdout || fail "no mean over seeds: $(cat stdout)"
 
+# What a person sees: on a terminal a bar that is drawn over, elsewhere plain lines.
+train="'$egc' train data --model egc-m --hidden 16 --layers 2 --batch 4 --epochs 3 --out"
+on_terminal() { script -qec "$1" /dev/null </dev/null; }
+TERM=xterm NO_COLOR= on_terminal "$train runs/bar" >bar.out || fail "train on a terminal: $(cat bar.out)"
+TERM=dumb on_terminal "$train runs/dumb" >dumb.out || fail "train on a dumb terminal: $(cat dumb.out)"
+TERM=xterm NO_COLOR=1 on_terminal "$train runs/plain" >plain.out || fail "train with NO_COLOR: $(cat plain.out)"
+"$egc" train data --model egc-m "${small[@]}" --epochs 3 --out runs/pipe >pipe.out 2>&1 || fail "train into a pipe: $(cat pipe.out)"
+py <<'CHECK'
+import re
+def read(name): return open(name, newline="").read()
+def visible(text): return re.sub("\x1b\\[[0-9;]*[mK]", "", text)
+bar = read("bar.out")
+drawn = re.findall(r"\r(epoch \d+/3 \[[= ]{16}\][^\r\n]*)", bar)
+assert drawn and all("loss" in d and "left" in d for d in drawn), bar
+assert max(len(visible(piece)) for piece in re.split("[\r\n]", bar)) < 80, bar
+# What stays is what follows the last time that a line was cleared.
+stays = [visible(line.rstrip("\r").split("\r\x1b[K")[-1]) for line in bar.split("\n")]
+assert stays[0].startswith("Training egc-m on molecules: 2 layers of width 16, "), stays
+assert stays[1].endswith(" graphs to train on, at most 3 epochs; results go to runs/bar"), stays
+assert stays[2].startswith("epoch    1  loss ") and "(best so far)" in stays[2], stays
+assert not any("[=" in line for line in stays), stays
+epochs = [line for line in stays if line.startswith("epoch ")]
+assert 1 <= len(epochs) <= 3 and len(stays) == len(epochs) + 9, stays
+assert stays[-4:] == ["Report:   runs/bar/report.html", "Predict:  egc predict runs/bar INPUT",
+                      "Evaluate: egc eval runs/bar data", ""], stays
+for name in ("dumb.out", "plain.out", "pipe.out"):
+    text = read(name)
+    assert "\x1b" not in text and "\r" not in text.replace("\r\n", "\n"), text
+    assert [len(re.findall(f"seed 0 epoch {e}: loss", text)) for e in (1, 2, 3)] == [1, 1, 1], text
+    assert "egc predict runs/" in text, text
+CHECK
+TERM=xterm NO_COLOR= on_terminal "'$egc' predict runs/bar data --out seen.csv" >seen.out || fail "predict on a terminal: $(cat seen.out)"
+grep -q "predictions so far" seen.out && [ "$(wc -l <seen.out)" -eq 1 ] || fail "predict on a terminal: $(cat seen.out)"
+
 # A configuration file, the run's own too; flags override it.
 runs train data --config runs/alone/config.json --seed 1 --out runs/again
 cmp -s runs/alone/best.safetensors runs/again/best.safetensors || fail "a run's config.json does not repeat it"
@@ -144,13 +178,17 @@ fi
 # What is refused, and how.
 expect 2 "not both and not neither" -- train
 expect 2 "--model or --config" -- train data --out x
-expect 2 'unknown model "egcs"; known: gcn' -- train data --model egcs --out x
-expect 3 'no dataset "nowhere"' -- train nowhere --model gcn --out x
+expect 2 'unknown model "egcs"; did you mean "egc-s"? known: gcn' -- train data --model egcs --out x
+expect 3 'unknown dataset "nowhere"' -- train nowhere --model gcn --out x
 expect 2 "--resume runs/alone goes on" -- train data --model gcn --out runs/alone
 expect 2 "no config.json" -- train --resume data
-expect 2 "lr must be positive" -- train data --model gcn --lr 0 --out x
+expect 2 "egc: --lr must be positive" -- train data --model gcn --lr 0 --out x
 expect 2 '"loss" or "mae"' -- train data --model gcn --watch rocauc --out x
-expect 2 "divisible by heads" -- train data --model egc-s --hidden 13 --out x
+expect 3 'did you mean "zinc"?' -- train zinnc --model gcn --out x
+expect 2 "--hidden 13 must be a multiple of --heads 8 (the default): 8 or 16" -- train data --model egc-s --hidden 13 --out x
+expect 2 "--hidden 63 must be a multiple of --heads 8: 56 or 64" -- train data --model gat --hidden 63 --heads 8 --out x
+expect 2 "--hidden 3 must be a multiple of --towers 5: 5" -- train data --model mpnn-sum --hidden 3 --towers 5 --out x
+expect 2 "egc: --patience must" -- train data --model gcn --patience -1 --out x
 expect 2 "wrong.json" -- train data --config wrong.json --out x
 expect 6 "epoch 1, batch 2" -- train data --model gcn --lr 1e30 --epochs 1 --out runs/nan
 expect 4 "dataset.json" -- predict data/dataset.json data

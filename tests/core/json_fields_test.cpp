@@ -248,7 +248,8 @@ TEST(JsonReader, UnknownKeysAreListedWithTheKnown) {
   JsonReader reader(json, kWhere);
   int64_t value = 0;
   for (const char* key : {"a", "hidden", "a", "layers"}) reader.read(key, value);
-  expect_error(ErrorKind::kUsage, {kWhere, "unknown key \"hiden\"; known: a, hidden, layers"},
+  expect_error(ErrorKind::kUsage,
+               {kWhere, "unknown key \"hiden\"; did you mean \"hidden\"? known: a, hidden, layers"},
                [&] { reader.refuse_unknown(); });
 }
 

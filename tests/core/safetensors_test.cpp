@@ -269,7 +269,8 @@ std::vector<Corrupt> corrupt_files() {
       {"WrongKey", file_of(R"({"a":{"dtype":"F32","shape":[1],"offsets":[0,4]}})", 4),
        "expected dtype"},
       // the type
-      {"DtypeUnknown", one_tensor(R"("F31")", "[1]", "[0,4]"), "\"F31\"; known: F64, F32"},
+      {"DtypeUnknown", one_tensor(R"("F31")", "[1]", "[0,4]"),
+       "\"F31\"; did you mean \"F32\"? known: F64, F32"},
       {"DtypeLowerCase", one_tensor(R"("f32")", "[1]", "[0,4]"), "unknown tensor type"},
       {"DtypeNumber", one_tensor("32", "[1]", "[0,4]"), "dtype must be a string"},
       {"DtypeNull", one_tensor("null", "[1]", "[0,4]"), "dtype must be a string"},

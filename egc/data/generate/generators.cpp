@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 
 namespace egc::data {
 namespace {
@@ -44,7 +45,7 @@ bool is_generator(const std::string& name) {
 
 Dataset generate(const std::string& name, const GeneratorOptions& options) {
   check(options.size > 0 && options.size <= 1, "--size must be in (0, 1], got {}", options.size);
-  std::vector<std::string> known;
+  std::vector<std::string_view> known;
   for (const Generator& g : generators()) {
     if (g.name == name) {
       Dataset out = g.make(options);
@@ -53,7 +54,7 @@ Dataset generate(const std::string& name, const GeneratorOptions& options) {
     }
     known.emplace_back(g.name);
   }
-  fail(ErrorKind::kUsage, "unknown generator \"{}\"; known: {}", name, fmt::join(known, ", "));
+  fail(ErrorKind::kUsage, "unknown generator \"{}\"{}", name, spell_known(name, known));
 }
 
 int64_t scaled_count(int64_t full, double size, int64_t least) {

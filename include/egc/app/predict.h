@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct PredictOptions {
   std::string out;                  // empty: stdout
   PredictFormat format = PredictFormat::kCsv;
   int64_t batch = 256;
+  std::function<void(int64_t lines)> on_lines;  // called now and then with those written so far
 };
 
 // The number of lines written.

@@ -29,6 +29,9 @@ struct TrainRequest {
 class TrainProgress {
  public:
   virtual ~TrainProgress() = default;
+  // Before the first epoch: where the runs are, one for each seed.
+  virtual void on_runs(const std::string& /*directory*/, const std::vector<std::string>& /*runs*/) {
+  }
   // Of a run in this process.
   virtual std::unique_ptr<train::RunObserver> observe() {
     return std::make_unique<train::RunObserver>();

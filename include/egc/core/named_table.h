@@ -1,4 +1,5 @@
-// Strings at the edge, values inside: an explicit table of names. An unknown name lists the known.
+// Strings at the edge, values inside: an explicit table of names. An unknown name lists the known,
+// and the nearest first.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "egc/core/error.h"
+#include "egc/core/nearest_name.h"
 
 namespace egc {
 
@@ -24,7 +26,7 @@ class NamedTable {
   const Value& at(std::string_view name) const {
     for (const Entry& e : entries_)
       if (e.name == name) return e.value;
-    fail(ErrorKind::kUsage, "unknown {} \"{}\"; known: {}", what_, name, fmt::join(names(), ", "));
+    fail(ErrorKind::kUsage, "unknown {} \"{}\"{}", what_, name, spell_known(name, names()));
   }
 
   // The first name of a value; a later entry with the same value is an alias.
