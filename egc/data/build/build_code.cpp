@@ -11,7 +11,7 @@
 #include "egc/core/json_parse.h"
 #include "egc/data/build/child_process.h"
 #include "egc/data/build/code_graphs.h"
-#include "egc/data/functions_to_graphs.h"
+#include "egc/data/build/functions_to_graphs.h"
 #include "egc/data/shuffle.h"
 
 namespace egc::data {
