@@ -50,22 +50,27 @@ std::string what_mattered(const std::vector<Trial>& ranked) {
   std::vector<double> places;
   for (const Trial& t : ranked)
     places.push_back(std::isnan(t.valid) ? t.valid : -static_cast<double>(places.size()));
-  std::vector<std::pair<double, std::string>> found;
-  for (const TrialSetting& s : differing_settings(ranked))
-    if (const double r = search::rank_correlation(s.numbers, places); !std::isnan(r))
-      found.emplace_back(r, s.name);
-  if (found.empty()) return "";
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.first) > std::abs(b.first);
-  });
-  std::string out =
-      "<h2>What mattered</h2>\n<p>Rank correlation (Spearman) of a setting with the validation "
-      "score: near 1, larger values were better; near -1, smaller ones. Trials that halving kept "
-      "longer count as better.</p>\n<table>\n";
-  for (const auto& [correlation, name] : found)
-    out += fmt::format("<tr><th>{}</th><td>{:+.2f}</td></tr>\n", report::escape_html(name),
-                       correlation);
-  return out + "</table>\n";
+  const std::vector<TrialSetting> settings = differing_settings(ranked);
+  std::vector<double> left;  // correlations that are not in the table yet
+  for (const TrialSetting& s : settings)
+    left.push_back(search::rank_correlation(s.numbers, places));
+  std::string rows;
+  for (;;) {
+    size_t most = left.size();
+    for (size_t k = 0; k < left.size(); ++k)
+      if (!std::isnan(left[k]) && (most == left.size() || std::abs(left[k]) > std::abs(left[most])))
+        most = k;
+    if (most == left.size()) break;
+    rows += fmt::format("<tr><th>{}</th><td>{:+.2f}</td></tr>\n",
+                        report::escape_html(settings[most].name), left[most]);
+    left[most] = std::nan("");
+  }
+  if (rows.empty()) return "";
+  return "<h2>What mattered</h2>\n<p>Rank correlation (Spearman) of a setting with the validation "
+         "score: near 1, larger values were better; near -1, smaller ones. Trials that halving "
+         "kept "
+         "longer count as better.</p>\n<table>\n" +
+         rows + "</table>\n";
 }
 
 }  // namespace egc::app

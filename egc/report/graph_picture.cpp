@@ -80,8 +80,9 @@ std::string to_svg(const GraphPicture& p) {
     if (k < p.symbols.size() && f.radius > 4) {
       // Long symbols are set smaller, to stay within the node.
       const double letters = std::max(1.4, 0.8 * static_cast<double>(p.symbols[k].size()));
+      const double size = 1.9 * f.radius / letters;
       draw(out, "<text class=\"symbol\" x=\"@\" y=\"@\" style=\"font-size:@px\">",
-           {x(k), y(k), 1.9 * f.radius / letters});
+           {x(k), y(k) + 0.36 * size, size});
       out += escape_html(p.symbols[k]) + "</text>";
     }
     out += "</g>\n";

@@ -23,7 +23,7 @@ h1 { font-size: 1.5rem; margin: .5rem 0 1rem; } h2 { font-size: 1.15rem; margin:
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 0; }
 dl div { background: var(--card); border-radius: .5rem; padding: .6rem .8rem; }
 dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-size: 1.2rem; font-weight: 600; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem; } dl + .charts { margin-top: 1rem; }
 figure { margin: 0; background: var(--card); border-radius: .5rem; padding: .75rem; }
 figcaption { font-weight: 600; }
 svg { width: 100%; height: auto; display: block; }
@@ -40,7 +40,7 @@ line.mark, path.mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 6
 .legend .train::before { color: var(--one); } .legend .valid::before { color: var(--two); }
 .legend .mark::before { color: var(--mark); }
 .edge { stroke: var(--soft); stroke-width: 2; } .dashed { stroke-dasharray: 4 3; }
-svg text.symbol { fill: var(--back); font-weight: 600; text-anchor: middle; dominant-baseline: central; }
+svg text.symbol { fill: var(--back); font-weight: 600; text-anchor: middle; }
 .kind0 { --kind: var(--k0); } .kind1 { --kind: var(--k1); } .kind2 { --kind: var(--k2); }
 .kind3 { --kind: var(--k3); } .kind4 { --kind: var(--k4); } .kind5 { --kind: var(--k5); }
 .kind6 { --kind: var(--k6); }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -115,8 +114,11 @@ double roc_auc(std::span<const double> score, std::span<const double> label) {
 
 std::vector<double> roc_curve(std::vector<float> positives, std::vector<float> negatives,
                               int64_t points) {
-  std::sort(positives.begin(), positives.end(), std::greater<>());
-  std::sort(negatives.begin(), negatives.end(), std::greater<>());
+  // The largest first.
+  for (auto* scores : {&positives, &negatives}) {
+    std::sort(scores->begin(), scores->end());
+    std::reverse(scores->begin(), scores->end());
+  }
   const int64_t all = std::ssize(negatives);
   std::vector<double> out(static_cast<size_t>(points));
   size_t p = 0;
