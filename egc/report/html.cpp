@@ -28,7 +28,7 @@ figure { margin: 0; background: var(--card); border-radius: .5rem; padding: .75r
 figcaption { font-weight: 600; }
 svg { width: 100%; height: auto; display: block; }
 svg text { fill: var(--soft); font-size: 13px; }
-@media (max-width: 480px) { svg text { font-size: 17px; } }
+@media (max-width: 480px) { svg text { font-size: 16px; } }
 .grid { stroke: var(--grid); } .axis { stroke: var(--soft); fill: none; }
 .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
 .hit { fill: transparent; } .hit:hover { fill: var(--soft); opacity: .25; } .bar { opacity: .65; }

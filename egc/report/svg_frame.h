@@ -10,7 +10,7 @@ namespace egc::report {
 // In units of the drawing, which are about pixels in one of two columns.
 constexpr double kWidth = 480;
 constexpr double kHeight = 300;
-constexpr double kLeft = 66;
+constexpr double kLeft = 76;
 constexpr double kRight = 20;
 constexpr double kTop = 30;
 constexpr double kBottom = 46;
