@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
+#include "egc/app/molecule_picture.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
+#include "egc/data/slice.h"
 #include "egc/inference/model.h"
 #include "egc/models/explain.h"
 #include "egc/report/bar_chart.h"
+#include "egc/report/graph_layout.h"
 #include "egc/report/graph_picture.h"
 #include "egc/report/grid_map.h"
 #include "egc/report/html.h"
@@ -88,8 +92,8 @@ class Explainer {
     graphs_ += std::max<int64_t>(1, std::ssize(batch.input.first_node) - 1);
   }
 
-  // The graphs of one batch, each with a picture for every layer.
-  void draw(const inference::BatchTensors& batch) {
+  // The graph of a batch of one, with a picture for every layer. `given`: the input that has it.
+  void draw(const inference::BatchTensors& batch, const data::Dataset& given) {
     const models::ModelInput& in = batch.input;
     const int64_t nodes = in.graph.num_targets();
     constexpr int64_t kMostNodes = 200;  // beyond it nothing can be seen
@@ -100,16 +104,17 @@ class Explainer {
     }
     const auto [values, vectors] = models::graph_spectrum(in.graph);
     const auto layers = models::explain(model_.network(), in, vectors.to(DType::kF32));
+    const int64_t place = batch.ids.empty() ? 0 : batch.ids.front();
     report::GraphPicture picture;
     picture.kind_names = names_of(layers.front().aggregators);
-    for (int64_t i = 0; i < nodes; ++i) {
-      const auto place = [&, v = vectors](int64_t k) { return v.item(i, std::min(k, nodes - 1)); };
-      picture.places.emplace_back(place(1), place(2));
-      for (int64_t e = in.graph.offsets()[i]; e < in.graph.offsets()[i + 1]; ++e)
-        if (in.graph.sources()[e] != i) picture.edges.emplace_back(in.graph.sources()[e], i);
-    }
-    pictures_ +=
-        fmt::format("<h2>Graph {}</h2>\n<div class=\"charts\">\n", id_of(batch, 0, drawn_++));
+    add_graph(picture, given, place);
+    // Slow waves over the graph are a rough map of it.
+    for (int64_t i = 0; i < nodes; ++i)
+      picture.places.emplace_back(vectors.item(i, 1),
+                                  vectors.item(i, std::min<int64_t>(2, nodes - 1)));
+    picture.places = report::lay_out(picture.places, picture.edges);
+    pictures_ += fmt::format("<h2>Graph {}</h2>\n{}<div class=\"charts\">\n",
+                             id_of(batch, 0, drawn_++), report::cards(answer_to(given, place)));
     for (size_t k = 0; k < layers.size(); ++k) {
       picture.title = fmt::format("Layer {}: the aggregator with the largest share", k + 1);
       picture.kinds.clear();
@@ -118,6 +123,8 @@ class Explainer {
         const std::vector<double> shares = shares_of(layers[k], i).aggregators;
         picture.kinds.push_back(std::max_element(shares.begin(), shares.end()) - shares.begin());
         std::string note = fmt::format("node {}:", i);
+        if (!picture.symbols.empty())
+          note.insert(0, picture.symbols[static_cast<size_t>(i)] + ", ");
         for (size_t a = 0; a < shares.size(); ++a)
           note += fmt::format(" {} {:.0f} %", picture.kind_names[a], 100 * shares[a]);
         picture.notes.push_back(note);
@@ -158,6 +165,36 @@ class Explainer {
     std::vector<int64_t> out;
     for (int64_t i = 0; i < batch.input.graph.num_targets(); ++i)
       if (all || batch.targets.classes[static_cast<size_t>(i)] >= 0) out.push_back(i);
+    return out;
+  }
+
+  // What the network says of a graph, and what the input does.
+  report::Facts answer_to(const data::Dataset& given, int64_t graph) {
+    const data::DatasetInfo& info = model_.trained_on();
+    report::Facts out;
+    if (!is_graph_task(info.task) || info.task == Task::kGraphSequence) return out;
+    const inference::PredictionTable said = model_.predict(data::slice(given, graph, 1));
+    const auto name = [](const std::vector<std::string>& names, int64_t k) {
+      return k < std::ssize(names) ? names[static_cast<size_t>(k)] : fmt::format("{}", k);
+    };
+    if (!said.classes.empty()) {
+      const int64_t best = said.classes[0];
+      out.emplace_back("predicted", fmt::format("{} ({:.1f} %)", name(info.class_names, best),
+                                                100 * said.values[static_cast<size_t>(best)]));
+      if (graph < given.labels.classes.size() && given.labels.classes[graph] >= 0)
+        out.emplace_back("label", name(info.class_names, given.labels.classes[graph]));
+      return out;
+    }
+    constexpr int64_t kMostTargets = 6;
+    for (int64_t k = 0; k < std::min(said.columns, kMostTargets); ++k) {
+      const std::string of = said.columns > 1 ? " " + name(info.target_names, k) : "";
+      out.emplace_back("predicted" + of,
+                       fmt::format("{:.4g}", said.values[static_cast<size_t>(k)]));
+      const data::Matrix<float>& labels = given.labels.values;
+      if (labels.columns == said.columns && graph < labels.rows() &&
+          !std::isnan(labels.at(graph, k)))
+        out.emplace_back("label" + of, fmt::format("{:.4g}", labels.at(graph, k)));
+    }
     return out;
   }
 
@@ -253,7 +290,7 @@ ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
     const auto single = batches(1);
     single->begin(0, 0);
     for (auto batch = single->next(); batch && to_draw > 0; batch = single->next(), --to_draw)
-      explainer.draw(*batch);
+      explainer.draw(*batch, chunk->dataset);
   }
   return explainer.finish();
 }

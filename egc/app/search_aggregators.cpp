@@ -235,7 +235,7 @@ class AggregatorSearch {
     for (size_t k = 0; k < finals.size(); ++k)
       if (k != chosen && k != by_hand) add("finalist", k);
     std::string table =
-        "<div class=\"scroll\"><table><tr><th></th><th>aggregators</th><th>valid</th>"
+        "<div class=\"scroll\"><table><tr><th></th><th>aggregators</th><th>validation</th>"
         "<th>test</th></tr>\n";
     for (const Final& f : out.finals) {
       const Spread v = spread_of(f.valid);

@@ -7,6 +7,7 @@
 
 #include "egc/app/begin_runs.h"
 #include "egc/app/find_dataset.h"
+#include "egc/app/trial_settings.h"
 #include "egc/core/claim_file.h"
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
@@ -64,12 +65,20 @@ void check_found(const Trial& best) {
 }
 
 std::string trials_as_html(const std::vector<Trial>& trials) {
+  const std::vector<TrialSetting> settings = differing_settings(trials);
   std::string out =
-      "<div class=\"scroll\"><table><tr><th></th><th>epochs</th><th>valid</th><th>test</th></tr>\n";
-  for (const Trial& t : trials)
-    out += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                       report::escape_html(t.name), t.epochs, spell_trial_score(t, t.valid),
-                       spell_trial_score(t, t.test));
+      "<div class=\"scroll\"><table><tr><th></th><th>epochs</th><th>validation</th><th>test</th>";
+  for (const TrialSetting& s : settings) out += "<th>" + report::escape_html(s.name) + "</th>";
+  out += "</tr>\n";
+  for (size_t k = 0; k < trials.size(); ++k) {
+    const Trial& t = trials[k];
+    out +=
+        fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td>", report::escape_html(t.name),
+                    t.epochs, spell_trial_score(t, t.valid), spell_trial_score(t, t.test));
+    for (const TrialSetting& s : settings)
+      out += "<td>" + report::escape_html(s.values[k]) + "</td>";
+    out += "</tr>\n";
+  }
   return out + "</table></div>\n";
 }
 

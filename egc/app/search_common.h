@@ -19,7 +19,7 @@ void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan,
                      const Session& session);
 // Throws kVerification unless the trial has a score.
 void check_found(const Trial& best);
-// A row for each trial.
+// A row for each trial, with the settings that are not the same for all.
 std::string trials_as_html(const std::vector<Trial>& trials);
 
 }  // namespace egc::app

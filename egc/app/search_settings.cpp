@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "egc/app/search_common.h"
+#include "egc/app/trial_settings.h"
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
 #include "egc/core/text_file.h"
@@ -80,11 +81,12 @@ SettingsSearchResult search_settings(const SettingsSearchOptions& options, const
   result.best = (out / "best.json").string();
   const std::string best = Json::parse(ranked.front().config).dump(2);
   write_whole_file(result.best, best + "\n");
-  write_whole_file(out / "report.html",
-                   report::html_page("Search of settings on " + o.trials.dataset,
-                                     "<h2>Best first</h2>\n" + trials_as_html(ranked) +
-                                         "<h2>The best configuration</h2>\n<pre>" +
-                                         report::escape_html(best) + "</pre>\n"));
+  write_whole_file(
+      out / "report.html",
+      report::html_page("Search of settings on " + o.trials.dataset,
+                        "<h2>Best first</h2>\n" + trials_as_html(ranked) + what_mattered(ranked) +
+                            "<h2>The best configuration</h2>\n<pre>" + report::escape_html(best) +
+                            "</pre>\n"));
   return result;
 }
 

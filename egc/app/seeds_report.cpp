@@ -70,6 +70,7 @@ void write_seeds_report(const std::string& dir, const std::vector<std::string>& 
       spell_spread(valids), spell_spread(tests));
   report::LineChart chart;
   chart.title = "Validation: " + first.metric;
+  chart.y_name = first.metric;
   chart.percent = first.metric != "mae";
   for (size_t k = 0; k < runs.size(); ++k)
     chart.lines.push_back({fs::path(runs[k]).filename().string(), k % 2 == 0 ? "valid" : "train",

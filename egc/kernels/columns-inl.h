@@ -6,6 +6,12 @@
 #define EGC_KERNELS_COLUMNS_INL_H_
 #endif
 
+// Nobody chooses plain code for its speed: there the size counts. It is the last that is compiled.
+#if defined(HWY_TARGET) && HWY_TARGET == HWY_SCALAR && defined(__OPTIMIZE__) && \
+    !defined(__clang__)
+#pragma GCC optimize("Os")
+#endif
+
 #include <hwy/highway.h>
 
 #include <cstddef>

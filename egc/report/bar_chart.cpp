@@ -33,17 +33,15 @@ std::string to_svg(const BarChart& chart) {
       if (!std::isfinite(value)) continue;
       const double y = top + kBar * static_cast<double>(s);
       const double width = std::max(0.0, value * scale);
-      out +=
-          fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>",
-                      kStyles[s], kNames, y, width, kBar - 2);
+      out += std::string("<rect class=\"") + kStyles[s];
+      draw(out, "\" x=\"@\" y=\"@\" width=\"@\" height=\"@\"/>", {kNames, y, width, kBar - 2});
       out += text_at(kNames + width + 6, y + kBar - 4, "start",
                      fmt::format("{:.4g} {}", value, chart.unit));
     }
     out += "\n";
   }
   out += "</svg><p class=\"legend\">";
-  for (size_t s = 0; s < series; ++s)
-    out += fmt::format("<span class=\"{}\">{}</span> ", kStyles[s], escape_html(chart.series[s]));
+  for (size_t s = 0; s < series; ++s) out += legend_entry(kStyles[s], chart.series[s]);
   return out + "</p></figure>\n";
 }
 

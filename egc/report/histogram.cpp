@@ -5,43 +5,52 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
+#include <limits>
 
 #include "egc/report/svg_frame.h"
 
 namespace egc::report {
 
-std::string histogram_svg(const std::string& title, std::span<const float> values) {
+std::string to_svg(const Histogram& chart) {
   constexpr size_t kBins = 40;
-  std::vector<float> finite;
-  for (const float v : values)
-    if (std::isfinite(v)) finite.push_back(v);
-  if (finite.empty()) return "";
-  const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
-  const double low = *least;
-  const double width = std::max((static_cast<double>(*most) - low) / kBins, 1e-12);
-  std::vector<int64_t> counts(kBins, 0);
-  for (const float v : finite)
-    ++counts[std::min(kBins - 1, static_cast<size_t>((static_cast<double>(v) - low) / width))];
-  const Axis y(0, static_cast<double>(*std::max_element(counts.begin(), counts.end())));
-  const double bar = (kWidth - kLeft - kRight) / kBins;
-  std::string out = open_svg(title) + grid(y, "");
-  for (size_t k = 0; k < kBins; ++k) {
-    const double top = at_y(y, static_cast<double>(counts[k]));
-    out += fmt::format(
-        "<rect class=\"train\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
-        "<title>{:.3g} to {:.3g}: {}</title></rect>\n",
-        kLeft + bar * static_cast<double>(k), top, bar - 1, kHeight - kBottom - top,
-        low + width * static_cast<double>(k), low + width * static_cast<double>(k + 1), counts[k]);
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const auto& series : chart.series)
+    for (const double v : series.values)
+      if (std::isfinite(v)) {
+        low = std::min(low, v);
+        high = std::max(high, v);
+      }
+  if (low > high) return "";
+  if (low == high) {  // one bar in the middle
+    low -= 0.5;
+    high += 0.5;
   }
-  for (const double share : {0.0, 0.5, 1.0})
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{:.3g}</text>",
-                       kLeft + share * (kWidth - kLeft - kRight), kHeight - 14,
-                       share == 0   ? "start"
-                       : share == 1 ? "end"
-                                    : "middle",
-                       low + share * width * kBins);
-  return out + "</svg></figure>\n";
+  const double step = (high - low) / kBins;
+  std::vector<int64_t> counts(chart.series.size() * kBins);
+  for (size_t s = 0; s < chart.series.size(); ++s)
+    for (const double v : chart.series[s].values)
+      if (std::isfinite(v))
+        ++counts[s * kBins + std::min(kBins - 1, static_cast<size_t>((v - low) / step))];
+  const Axis x(low, high, Ends::kExact);
+  const Axis y(0, static_cast<double>(*std::max_element(counts.begin(), counts.end())));
+  std::string out = open_chart(chart.title, x, y, chart.x_name, "count");
+  std::string legend;
+  for (size_t s = 0; s < chart.series.size(); ++s) {
+    for (size_t k = 0; k < kBins; ++k) {
+      const int64_t count = counts[s * kBins + k];
+      if (count == 0) continue;
+      const double from = low + step * static_cast<double>(k);
+      const double top = at_y(y, static_cast<double>(count));
+      out += "<rect class=\"" + chart.series[s].style;
+      draw(out, " bar\" x=\"@\" y=\"@\" width=\"@\" height=\"@\">",
+           {at_x(x, from), top, (kWidth - kLeft - kRight) / kBins - 1, kHeight - kBottom - top});
+      out += fmt::format("<title>{:.3g} to {:.3g}: {}</title></rect>\n", from, from + step, count);
+    }
+    if (!chart.series[s].name.empty())
+      legend += legend_entry(chart.series[s].style, chart.series[s].name);
+  }
+  return out + "</svg><p class=\"legend\">" + legend + "</p></figure>\n";
 }
 
 }  // namespace egc::report

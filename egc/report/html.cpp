@@ -23,31 +23,33 @@ h1 { font-size: 1.5rem; margin: .5rem 0 1rem; } h2 { font-size: 1.15rem; margin:
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 0; }
 dl div { background: var(--card); border-radius: .5rem; padding: .6rem .8rem; }
 dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-size: 1.2rem; font-weight: 600; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem; } dl + .charts { margin-top: 1rem; }
 figure { margin: 0; background: var(--card); border-radius: .5rem; padding: .75rem; }
 figcaption { font-weight: 600; }
 svg { width: 100%; height: auto; display: block; }
-svg text { fill: var(--soft); font-size: 15px; }
-.grid { stroke: var(--grid); } .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
+svg text { fill: var(--soft); font-size: 13px; }
+@media (max-width: 480px) { svg text { font-size: 16px; } }
+.grid { stroke: var(--grid); } .axis { stroke: var(--soft); fill: none; }
+.line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
+.hit { fill: transparent; } .hit:hover { fill: var(--soft); opacity: .25; } .bar { opacity: .65; }
 path.train { stroke: var(--one); } path.valid { stroke: var(--two); }
 circle.train, rect.train { fill: var(--one); } circle.valid, rect.valid { fill: var(--two); }
-line.mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 6 4; }
+line.mark, path.mark { stroke: var(--mark); stroke-width: 2; stroke-dasharray: 6 4; }
 .legend { margin: .25rem 0 0; color: var(--soft); font-size: .9rem; }
 .legend span { margin-right: 1rem; } .legend span::before { content: "\25A0\00A0"; }
 .legend .train::before { color: var(--one); } .legend .valid::before { color: var(--two); }
 .legend .mark::before { color: var(--mark); }
-.edge { stroke: var(--soft); stroke-width: 2; }
-circle.kind0 { fill: var(--k0); } .legend .kind0::before { color: var(--k0); }
-circle.kind1 { fill: var(--k1); } .legend .kind1::before { color: var(--k1); }
-circle.kind2 { fill: var(--k2); } .legend .kind2::before { color: var(--k2); }
-circle.kind3 { fill: var(--k3); } .legend .kind3::before { color: var(--k3); }
-circle.kind4 { fill: var(--k4); } .legend .kind4::before { color: var(--k4); }
-circle.kind5 { fill: var(--k5); } .legend .kind5::before { color: var(--k5); }
-circle.kind6 { fill: var(--k6); } .legend .kind6::before { color: var(--k6); }
+.edge { stroke: var(--soft); stroke-width: 2; } .dashed { stroke-dasharray: 4 3; }
+svg text.symbol { fill: var(--back); font-weight: 600; text-anchor: middle; }
+.kind0 { --kind: var(--k0); } .kind1 { --kind: var(--k1); } .kind2 { --kind: var(--k2); }
+.kind3 { --kind: var(--k3); } .kind4 { --kind: var(--k4); } .kind5 { --kind: var(--k5); }
+.kind6 { --kind: var(--k6); }
+circle[class^=kind] { fill: var(--kind); } .legend [class^=kind]::before { color: var(--kind); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .5rem; text-align: right; border: 1px solid var(--grid); }
 th { color: var(--soft); font-weight: 500; } pre { background: var(--card); border-radius: .5rem;
   padding: .75rem; overflow-x: auto; font-size: .85rem; }
+summary { cursor: pointer; } dd { overflow-wrap: anywhere; }
 </style>
 )";
 
@@ -74,6 +76,13 @@ std::string escape_html(const std::string& text) {
     }
   }
   return out;
+}
+
+std::string cards(const Facts& facts) {
+  std::string out = "<dl>\n";
+  for (const auto& [name, value] : facts)
+    out += "<div><dt>" + escape_html(name) + "</dt><dd>" + escape_html(value) + "</dd></div>\n";
+  return out + "</dl>\n";
 }
 
 std::string html_page(const std::string& title, const std::string& body) {

@@ -23,18 +23,14 @@ std::string to_svg(const Scatter& chart) {
   };
   const Axis x = range(&Point::x);
   const Axis y = range(&Point::y);
-  std::string out = open_svg(chart.title) + grid(y, "");
+  std::string out = open_chart(chart.title, x, y, chart.x_name, "");
   for (const Point& p : points) {
     const bool right = x.share(p.x) > 0.8;  // the name would leave the picture
-    out += fmt::format("<circle class=\"train\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/>",
-                       at_x(x, p.x), at_y(y, p.y));
+    draw(out, "<circle class=\"train\" cx=\"@\" cy=\"@\" r=\"5\"/>", {at_x(x, p.x), at_y(y, p.y)});
     out +=
         text_at(at_x(x, p.x) + (right ? -8 : 8), at_y(y, p.y) + 4, right ? "end" : "start", p.name);
     out += "\n";
   }
-  out += text_at(kLeft, kHeight - 14, "start", x.spell(x.low));
-  out += text_at(kWidth / 2, kHeight - 14, "middle", chart.x_name);
-  out += text_at(kWidth - kRight, kHeight - 14, "end", x.spell(x.high));
   return out + "</svg></figure>\n";
 }
 

@@ -63,7 +63,11 @@ std::string heat_maps(const Group& g) {
         map.values[at(map.rows, line.cell->place[1])][at(map.columns, line.cell->place[2])] =
             printed ? printed_of(line) : ours_of(line);
       }
-      out += report::to_html(map);
+      const auto has_number = [](const std::vector<double>& row) {
+        return std::any_of(row.begin(), row.end(), [](double v) { return std::isfinite(v); });
+      };
+      if (std::any_of(map.values.begin(), map.values.end(), has_number))
+        out += report::to_html(map);
     }
   }
   return out;
@@ -112,7 +116,14 @@ std::string to_html(const Table& table, const std::vector<Group>& groups,
                     const std::vector<Group>& scores) {
   std::string out;
   if (!table.note.empty()) out += fmt::format("<p>{}</p>\n", escape_html(table.note));
+  std::string empty;
   for (const Group& g : groups) {
+    if (std::none_of(g.lines.begin(), g.lines.end(), [](const Line& line) { return line.ours; })) {
+      empty +=
+          fmt::format("<li>{}: {}{}</li>\n", escape_html(g.dataset), escape_html(g.figure.label),
+                      g.missing.empty() ? "" : ". " + escape_html(g.missing));
+      continue;
+    }
     const std::string difference = g.difference();
     out += fmt::format("<h2>{}: {}</h2>\n<p class=\"legend\">{} is better{}</p>\n",
                        escape_html(g.dataset), escape_html(g.figure.label),
@@ -124,6 +135,7 @@ std::string to_html(const Table& table, const std::vector<Group>& groups,
                        table.measure == Measure::kTraining ? heat_maps(g) : bars(g));
   }
   out += score_against_memory(groups, scores);
+  if (!empty.empty()) out += "<h2>Nothing measured yet</h2>\n<ul>\n" + empty + "</ul>\n";
   return report::html_page(fmt::format("{}: {}", table.name, table.title), out);
 }
 

@@ -121,6 +121,16 @@ std::vector<std::vector<int64_t>> Predictions::confusion() const {
   return counts;
 }
 
+Predictions::BinaryScores Predictions::binary_scores() const {
+  BinaryScores out;
+  if (data_.dataset().info.task != Task::kGraphBinary) return out;
+  for (size_t k = 0; k < values_.size(); ++k)
+    if (!std::isnan(value_labels_[k]) && !std::isnan(values_[k]))
+      (value_labels_[k] > 0 ? out.positives : out.negatives)
+          .push_back(1 / (1 + std::exp(-values_[k])));
+  return out;
+}
+
 std::vector<float> Predictions::errors() const {
   std::vector<float> out;
   if (data_.dataset().info.task != Task::kGraphRegression) return out;

@@ -7,10 +7,12 @@
 #include "egc/report/histogram.h"
 #include "egc/report/html.h"
 #include "egc/report/line_chart.h"
+#include "egc/train/metrics.h"
 
 namespace egc::train {
 namespace {
 
+using report::cards;
 using report::escape_html;
 using report::to_svg;
 
@@ -28,8 +30,8 @@ std::string confusion_table(const Report& r) {
     return escape_html(k < r.class_names.size() ? r.class_names[k] : std::to_string(k));
   };
   std::string out =
-      "<h2>Which classes are taken for which</h2><p class=\"legend\">rows: true, columns: "
-      "predicted; test part</p><div class=\"scroll\"><table><tr><th></th>";
+      "<h2>Confusion matrix</h2><p class=\"legend\">rows: true, columns: predicted; test "
+      "set</p><div class=\"scroll\"><table><tr><th></th>";
   for (size_t k = 0; k < classes; ++k) out += fmt::format("<th>{}</th>", name(k));
   out += "</tr>\n";
   for (size_t t = 0; t < classes; ++t) {
@@ -48,36 +50,72 @@ std::string confusion_table(const Report& r) {
   return out + "</table></div>\n";
 }
 
+std::string training_curves(const Report& r) {
+  report::LineChart chart;
+  chart.title = chart.y_name = "Loss";
+  chart.lines = {{"training set", "train", column(r.history, &EpochRecord::train_loss)},
+                 {"validation set", "valid", column(r.history, &EpochRecord::valid_loss)}};
+  chart.marked = r.best_epoch;
+  chart.mark = fmt::format("best epoch, {}", r.best_epoch);
+  std::string out = to_svg(chart);
+  chart.title = "Validation: " + r.metric;
+  chart.y_name = r.metric;
+  chart.lines = {
+      {"validation set", "valid", column(r.history, &EpochRecord::valid, r.percent ? 100 : 1)}};
+  chart.percent = r.percent;
+  out += to_svg(chart);
+  chart.title = "Learning rate (log scale)";
+  chart.y_name = "learning rate";
+  chart.lines = {{"learning rate", "train", column(r.history, &EpochRecord::lr)}};
+  chart.percent = false;
+  chart.log = true;
+  chart.marked = 0;
+  return out + to_svg(chart);
+}
+
+// How well scores tell positives from negatives.
+std::string score_charts(const Predictions::BinaryScores& scores) {
+  std::string out;
+  if (!scores.positives.empty() && !scores.negatives.empty()) {
+    constexpr int64_t kPoints = 101;
+    report::LineChart roc;
+    roc.title = "ROC curve, test set";
+    roc.x_name = "false positive rate, %";
+    roc.y_name = "true positive rate";
+    roc.percent = true;
+    roc.lines = {{"chance", "mark", {}},
+                 {"network", "train", roc_curve(scores.positives, scores.negatives, kPoints)}};
+    for (int64_t k = 0; k < kPoints; ++k) {
+      roc.x.push_back(static_cast<double>(k));
+      roc.lines[1].y[static_cast<size_t>(k)] *= 100;
+    }
+    roc.lines[0].y = roc.x;
+    out = to_svg(roc);
+  }
+  return out + to_svg(report::Histogram{"Scores, test set",
+                                        "predicted probability",
+                                        {{"labelled negative", "train", scores.negatives},
+                                         {"labelled positive", "valid", scores.positives}}});
+}
+
 }  // namespace
 
 std::string to_html(const Report& r) {
-  std::string out = "<dl>\n";
-  for (const auto& [name, value] : r.facts)
-    out +=
-        fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_html(name), escape_html(value));
-  out += "</dl>\n<h2>Curves</h2>\n<div class=\"charts\">\n";
-  const std::string best = fmt::format("best epoch, {}", r.best_epoch);
-  out += to_svg({"Loss",
-                 {{"train", "train", column(r.history, &EpochRecord::train_loss)},
-                  {"valid", "valid", column(r.history, &EpochRecord::valid_loss)}},
-                 r.best_epoch,
-                 best,
-                 false});
-  out += to_svg({"Validation: " + r.metric,
-                 {{"valid", "valid", column(r.history, &EpochRecord::valid, r.percent ? 100 : 1)}},
-                 r.best_epoch,
-                 best,
-                 r.percent});
-  std::vector<double> lr = column(r.history, &EpochRecord::lr);
-  for (double& v : lr) v = std::log10(v);
-  out +=
-      to_svg({"Learning rate, as a power of ten", {{"learning rate", "train", lr}}, 0, "", false});
-  if (!r.errors.empty())
-    out += report::histogram_svg("Errors on the test part: predicted − true", r.errors);
-  out += "</div>\n";
+  std::string out = cards(r.facts) + "<h2>Training</h2>\n<div class=\"charts\">\n";
+  out += training_curves(r) + "</div>\n";
+  const std::string charts =
+      score_charts(r.scores) +
+      to_svg(report::Histogram{"Errors, test set", "predicted − true", {{"", "train", r.errors}}});
+  if (!charts.empty())
+    out += "<h2>Predictions</h2>\n<div class=\"charts\">\n" + charts + "</div>\n";
   constexpr size_t kMostClasses = 60;
   if (!r.confusion.empty() && r.confusion.size() <= kMostClasses) out += confusion_table(r);
-  out += fmt::format("<h2>Configuration</h2>\n<pre>{}</pre>\n", escape_html(r.config));
+  if (!r.sizes.empty()) out += "<h2>Dataset</h2>\n" + cards(r.sizes);
+  out += fmt::format(
+      "<h2>Train it again</h2>\n<pre>{}</pre>\n<p class=\"legend\">egc {}</p>\n"
+      "<details><summary>Complete configuration, defaults "
+      "included</summary><pre>{}</pre></details>\n",
+      escape_html(r.command), escape_html(r.version), escape_html(r.config));
   return report::html_page(r.title, out);
 }
 

@@ -1,18 +1,20 @@
-// A run as one page: scores, curves, mistakes, configuration. Self-contained; light and dark.
+// A run as one page: scores, curves, mistakes, data, configuration. Self-contained; light and dark.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "egc/report/html.h"
 #include "egc/train/epoch_record.h"
+#include "egc/train/evaluate.h"
 
 namespace egc::train {
 
 struct Report {
-  std::string title;                                       // "egc-m on zinc"
-  std::vector<std::pair<std::string, std::string>> facts;  // "test MAE", "0.2810"
+  std::string title;  // "egc-m on zinc"
+  report::Facts facts;
+  report::Facts sizes;  // of the dataset
   std::string metric;
   bool percent = true;  // the metric is a share
   std::vector<EpochRecord> history;
@@ -20,7 +22,10 @@ struct Report {
   std::vector<std::vector<int64_t>> confusion;  // [true][predicted], or empty
   std::vector<std::string> class_names;         // or empty
   std::vector<float> errors;                    // of a regression, or empty
-  std::string config;                           // JSON
+  Predictions::BinaryScores scores;             // of a binary task, or empty
+  std::string command;                          // that trains it again
+  std::string version;                          // of the program
+  std::string config;                           // JSON, complete
 };
 
 std::string to_html(const Report& report);

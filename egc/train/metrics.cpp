@@ -112,6 +112,39 @@ double roc_auc(std::span<const double> score, std::span<const double> label) {
   return won / (all.positives * all.negatives);
 }
 
+std::vector<double> roc_curve(std::vector<float> positives, std::vector<float> negatives,
+                              int64_t points) {
+  // The largest first.
+  for (auto* scores : {&positives, &negatives}) {
+    std::sort(scores->begin(), scores->end());
+    std::reverse(scores->begin(), scores->end());
+  }
+  const int64_t all = std::ssize(negatives);
+  std::vector<double> out(static_cast<size_t>(points));
+  size_t p = 0;
+  size_t n = 0;
+  while (p < positives.size() || n < negatives.size()) {
+    const size_t p0 = p;
+    const size_t n0 = n;
+    const float threshold = p == positives.size()   ? negatives[n]
+                            : n == negatives.size() ? positives[p]
+                                                    : std::max(positives[p], negatives[n]);
+    while (p < positives.size() && positives[p] >= threshold) ++p;
+    while (n < negatives.size() && negatives[n] >= threshold) ++n;
+    const auto from = static_cast<int64_t>(n0);
+    const auto to = static_cast<int64_t>(n);
+    for (int64_t k = (from * (points - 1) + all - 1) / all; k * all <= to * (points - 1); ++k) {
+      const double at = static_cast<double>(k * all) / static_cast<double>(points - 1);
+      const double share =
+          n > n0 ? (at - static_cast<double>(n0)) / static_cast<double>(n - n0) : 1;
+      out[static_cast<size_t>(k)] =
+          (static_cast<double>(p0) + share * static_cast<double>(p - p0)) /
+          static_cast<double>(positives.size());
+    }
+  }
+  return out;
+}
+
 double roc_auc_of_columns(std::span<const float> score, std::span<const float> label,
                           int64_t columns) {
   check_sizes(score.size(), label.size());

@@ -22,6 +22,12 @@ double weighted_accuracy(std::span<const int64_t> predicted, std::span<const int
 // Area under the ROC curve; ties count half. NaN where one of the two labels does not occur.
 double roc_auc(std::span<const double> score, std::span<const double> label);
 
+// The share of true positives where k of `points` - 1 equal parts of the negatives are taken for
+// positives, k from 0 on; between thresholds on the straight line, so ties are shared. Both lists
+// have members, of which none is NaN.
+std::vector<double> roc_curve(std::vector<float> positives, std::vector<float> negatives,
+                              int64_t points);
+
 // Mean over the columns of a [rows, columns] table for which it is defined, as OGB scores.
 double roc_auc_of_columns(std::span<const float> score, std::span<const float> label,
                           int64_t columns);

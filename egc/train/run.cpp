@@ -5,6 +5,7 @@
 
 #include "egc/core/atomic_file.h"
 #include "egc/models/model_file.h"
+#include "egc/report/spell.h"
 #include "egc/train/checkpoint.h"
 #include "egc/train/event_file.h"
 #include "egc/train/html_report.h"
@@ -71,27 +72,48 @@ class RunFiles {
   EventFile events_;
 };
 
-Report report_of(const Trainer& trainer, const RunResult& result, const Predictions& test) {
+// As a shell reads it.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(" \t'\"$&;|<>()*?\\`") == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+Report report_of(const Trainer& trainer, const RunResult& result, const Predictions& test,
+                 const std::string& config_file) {
   const RunConfig& config = trainer.config();
-  const data::DatasetInfo& info = trainer.data().dataset().info;
+  const data::Dataset& dataset = trainer.data().dataset();
+  const data::DatasetInfo& info = dataset.info;
   Report out;
   out.title = fmt::format("{} on {}", config.model.model, info.name);
   out.metric = data::metrics().name_of(info.metric);
   out.percent = info.metric != data::Metric::kMae;
-  const auto score = [&](double value) {
-    return out.percent ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.4f}", value);
-  };
-  out.facts = {{"test " + out.metric, score(result.test)},
-               {"valid " + out.metric, score(result.valid)},
-               {"best epoch", fmt::format("{} of {}", result.best_epoch, result.epochs)},
-               {"parameters", fmt::format("{}", result.parameters)},
-               {"training time", fmt::format("{:.0f} s", result.seconds)},
-               {"seed", fmt::format("{}", config.seed)}};
+  const auto number = [](int64_t n) { return std::to_string(n); };
+  out.facts = {{"test " + out.metric, report::spell_score(out.metric, result.test)},
+               {"validation " + out.metric, report::spell_score(out.metric, result.valid)},
+               {"best epoch", number(result.best_epoch) + " of " + number(result.epochs)},
+               {"parameters", number(result.parameters)},
+               {"training time", report::spell_time(result.seconds)},
+               {"seed", std::to_string(config.seed)}};
+  if (!trainer.data().is_part())  // whose own sizes would mislead
+    out.sizes = {{"graphs", number(dataset.num_graphs())},
+                 {"nodes", number(dataset.num_nodes())},
+                 {"edges, as stored", number(dataset.num_edges())}};
+  constexpr const char* kSets[] = {"training set", "validation set", "test set"};
+  for (const Part part : {Part::kTrain, Part::kValid, Part::kTest})
+    if (!trainer.data().is_part())
+      out.sizes.emplace_back(kSets[static_cast<int>(part)],
+                             number(std::ssize(trainer.data().ids(part))));
   out.history = trainer.progress().history;
   out.best_epoch = result.best_epoch;
   out.confusion = test.confusion();
   out.class_names = info.class_names;
   out.errors = test.errors();
+  out.scores = test.binary_scores();
+  out.command = fmt::format("egc train {} --config {} --seed {}", quoted(config.dataset),
+                            quoted(config_file), config.seed);
+  out.version = config.version;
   out.config = fmt::format("{}\n{}", Json::parse(models::to_json(config.model)).dump(2),
                            Json::parse(to_json(config.train)).dump(2));
   return out;
@@ -99,7 +121,8 @@ Report report_of(const Trainer& trainer, const RunResult& result, const Predicti
 
 void RunFiles::finish(Trainer& trainer, const RunResult& result, const Predictions& test) const {
   models::save_network(dir_.model(), trainer.best(), notes_of(trainer, &result));
-  write_whole_file(dir_.report(), to_html(report_of(trainer, result, test)));
+  write_whole_file(dir_.report(),
+                   to_html(report_of(trainer, result, test, dir_.config().string())));
 }
 
 }  // namespace

@@ -134,8 +134,11 @@ RunConfig parse_run_config(const std::string& json_text, const std::string& path
     run.seed = seed.get<uint64_t>();
   }
   // What a run says of itself: version, machine, checksum.
-  if (reader.read("about", about))
-    JsonReader(about, path).read("dataset_checksum", run.dataset_checksum);
+  if (reader.read("about", about)) {
+    JsonReader of_run(about, path);
+    of_run.read("dataset_checksum", run.dataset_checksum);
+    of_run.read("version", run.version);
+  }
   reader.refuse_unknown();
   run.model = models::parse_model_config(model.dump(), path + ": model");
   return run;

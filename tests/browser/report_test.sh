@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# report.html in a real browser: the page is drawn, in light and dark, wide and on a phone, and nothing spills over.
+# Pages in a real browser: charts are drawn, in light and dark, wide and on a phone, and nothing spills over; molecules have
+# nodes that do not overlap.
 # Usage: report_test.sh EGC_PROGRAM
 set -euo pipefail
 egc=$1
@@ -9,13 +10,48 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$egc" data generate molecules --size 0.01 --out "$work/data" >/dev/null
 "$egc" --quiet train "$work/data" --model egc-s --hidden 16 --layers 2 --epochs 8 --out "$work/run" >/dev/null
+"$egc" --quiet explain "$work/run" "$work/data" --out "$work/explained" >/dev/null
+page=run/report.html
 chrome() {
   "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-dev-shm-usage --user-data-dir="$work/profile" \
-    --force-device-scale-factor=1 "$@" "file://$work/run/report.html" >"$work/out" 2>"$work/err" || { cat "$work/err"; exit 1; }
+    --force-device-scale-factor=1 "$@" "file://$work/$page" >"$work/out" 2>"$work/err" || { cat "$work/err"; exit 1; }
 }
 chrome --window-size=1200,1600 --screenshot="$work/light.png"
 chrome --window-size=1200,1600 --screenshot="$work/dark.png" --force-dark-mode --enable-features=WebUIDarkMode --blink-settings=preferredColorScheme=0
 chrome --window-size=500,1600 --screenshot="$work/phone.png"
+page=explained/report.html
+chrome --window-size=500,2400 --screenshot="$work/explained.png"
+# No script is in the pages; this one is the test's. A frame, as windows cannot be as narrow as phones.
+cat >"$work/measure.html" <<'HTML'
+<body><iframe id="f" style="width:360px;height:800px;border:0"></iframe><pre id="out"></pre><script>
+const pages = ["run/report.html", "explained/report.html"], f = document.getElementById("f");
+function next() {
+  if (pages.length == 0) return;
+  f.onload = () => {
+    const d = f.contentDocument, nodes = [...d.querySelectorAll("svg")].map(s => [...s.querySelectorAll("g circle")]);
+    let overlaps = 0;
+    for (const c of nodes) for (const a of c) for (const b of c) {
+      const far = Math.hypot(a.cx.baseVal.value - b.cx.baseVal.value, a.cy.baseVal.value - b.cy.baseVal.value);
+      if (a !== b && far < 2 * a.r.baseVal.value) ++overlaps;
+    }
+    const outside = [...d.querySelectorAll("svg text")].filter(t => {
+      const box = t.getBBox(), view = t.ownerSVGElement.viewBox.baseVal;
+      return !t.closest("g[transform]") && (box.x < -1 || box.x + box.width > view.width + 1);
+    }).map(t => t.textContent);
+    document.getElementById("out").textContent += `${d.title}: ${d.documentElement.scrollWidth} wide, ` +
+      `${nodes.flat().length} nodes, ${overlaps} overlap, outside [${outside}]\n`;
+    next();
+  };
+  f.src = pages.shift();
+}
+next();
+</script></body>
+HTML
+page=measure.html
+chrome --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom
+measured=$(sed -n '/<pre id="out">/,/<\/pre>/p' "$work/out" | sed 's/.*<pre[^>]*>//; s/<\/pre>.*//' | grep . | head -2)
+[ "$(grep -c ': 360 wide, [0-9]* nodes, 0 overlap, outside \[\]$' <<<"$measured")" -eq 2 ] || { echo "on a phone: $measured"; exit 1; }
+grep -q ", 0 nodes" <(tail -1 <<<"$measured") && { echo "no nodes: $measured"; exit 1; }
 [ -n "${EGC_KEEP_SCREENSHOTS:-}" ] && cp "$work"/*.png "$EGC_KEEP_SCREENSHOTS/"
 python3 - "$work" <<'CHECK'
 import struct, sys, zlib

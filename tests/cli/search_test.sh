@@ -29,6 +29,9 @@ best = json.load(open(f"{sys.argv[2]}/{lines[0]['trial']}/config.json"))
 assert best == json.load(open(sys.argv[2] + "/best.json")) and 0.0003 <= best["train"]["lr"] <= 0.01
 CHECK
 [ -s found/report.html ] || fail "no page"
+grep -q "<th>train.batch</th><" found/report.html || fail "the page does not show the settings of the trials"
+grep -q "<h2>What mattered</h2>" found/report.html || fail "the page does not tell what mattered"
+! grep -q "<th>train.epochs</th>" found/report.html || fail "the page shows settings that are the same for all"
 touch -d 2000-01-01 found/*/after-*.json
 lines search settings small --config gcn.json --space space.json --trials 4 --first-epochs 1 --factor 2 --jobs 2 --out found
 cmp json first || fail "the second time differs"
@@ -112,6 +115,8 @@ graphs = {int(r["graph"]) for r in rows}
 assert graphs == set(range(max(graphs) + 1)) and sum(r["node"] == "0" and r["layer"] == "1" for r in rows) == len(graphs)
 CHECK
 grep -q "<circle" explained/report.html || fail "no picture of a graph"
+grep -q ">C</text>" explained/report.html || fail "a molecule without symbols of atoms"
+grep -q "<dt>predicted</dt>" explained/report.html || fail "no prediction beside the picture"
 "$egc" --quiet explain $run small --part valid --out explained-part >stdout 2>stderr || fail "explain --part: $(cat stderr)"
 first=$(sed -n 2p explained-part/nodes.csv | cut -d, -f1)
 [ "$first" -gt 0 ] || fail "the validation set begins with graph $first"

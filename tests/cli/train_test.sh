@@ -39,6 +39,7 @@ assert all(config["about"][k] for k in ("version", "instruction_set", "threads",
 assert len(open(run + "/metrics.jsonl").readlines()) == 3
 page = open(run + "/report.html").read()
 assert "<svg" in page and "egc-m on molecules" in page and "predicted − true" in page
+assert "egc train" in page and ">training set<" in page and config["about"]["version"] in page and "Complete configuration" in page
 CHECK
 
 # PNA's mean degree is the training set's: nobody is asked for it.

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "egc/report/bar_chart.h"
+#include "egc/report/graph_layout.h"
 #include "egc/report/graph_picture.h"
 #include "egc/report/grid_map.h"
 #include "egc/report/heat_map.h"
@@ -12,6 +14,7 @@
 #include "egc/report/html.h"
 #include "egc/report/line_chart.h"
 #include "egc/report/scatter.h"
+#include "egc/report/svg_frame.h"
 #include "tests/core/expect_balanced.h"
 
 namespace egc {
@@ -46,10 +49,44 @@ TEST(Charts, LinesWithGapsAndConstants) {
     expect_drawn(report::to_svg(report::LineChart{"t", {{"line", "train", y}}, 0, "", false}));
 }
 
+TEST(Charts, AxesHaveRoundTicks) {
+  using report::Axis;
+  using report::Ends;
+  EXPECT_EQ(Axis(0, 1).ticks(), (std::vector<double>{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1}));
+  const Axis exact(1, 23, Ends::kExact);
+  EXPECT_EQ(exact.ticks(), (std::vector<double>{5, 10, 15, 20}));
+  EXPECT_EQ(exact.share(1), 0);
+  EXPECT_EQ(exact.share(23), 1);
+  const Axis log(1e-5, 1e-3, Ends::kLog);
+  EXPECT_EQ(log.spell(log.ticks().front()), "1e-05");
+  EXPECT_EQ(log.spell(log.ticks().back()), "0.001");
+  EXPECT_NEAR(log.share(1e-4), 0.5, 1e-12);
+  const Axis one(1e-3, 1e-3, Ends::kLog);  // one learning rate, in the middle
+  EXPECT_NEAR(one.share(1e-3), 0.5, 1e-12);
+}
+
+TEST(Charts, LinesHaveAxesAndNumbersToPointAt) {
+  report::LineChart chart;
+  chart.lines = {{"training set", "train", {0.5, kNan, 0.125}}};
+  chart.y_name = "Loss";
+  const std::string svg = report::to_svg(chart);
+  expect_drawn(svg);
+  EXPECT_NE(svg.find(">Loss</text>"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(">epoch</text>"), std::string::npos);
+  EXPECT_NE(svg.find("<title>epoch 3\ntraining set: 0.125</title>"), std::string::npos);
+  EXPECT_EQ(count(svg, "class=\"hit\""), 2U);
+  chart.lines[0].y = {1e-3, 0, -1, kInf, 1e-4};
+  chart.log = true;
+  expect_drawn(report::to_svg(chart));
+  EXPECT_EQ(count(report::to_svg(chart), "class=\"hit\""), 2U);
+  chart.lines[0].y.assign(5000, 0.25);
+  EXPECT_LT(report::to_svg(chart).size(), 150'000U);
+}
+
 TEST(Charts, AHistogramCountsEverything) {
-  EXPECT_EQ(report::histogram_svg("t", {}), "");
+  EXPECT_EQ(report::to_svg(report::Histogram{"t", "x", {{"", "train", {}}}}), "");
   const std::vector<float> values = {-1, 0, 0, 0, 1, std::numeric_limits<float>::quiet_NaN()};
-  const std::string svg = report::histogram_svg("t", values);
+  const std::string svg = report::to_svg(report::Histogram{"t", "x", {{"", "train", values}}});
   expect_drawn(svg);
   int64_t total = 0;
   for (size_t at = svg.find(": "); at != std::string::npos; at = svg.find(": ", at + 1))
@@ -104,6 +141,45 @@ TEST(Charts, AGraphHasItsNodesAndEdges) {
   EXPECT_EQ(count(svg, "<line"), 2U);
   EXPECT_NE(svg.find("n &amp; m"), std::string::npos);
   expect_drawn(report::to_svg(report::GraphPicture{}));
+}
+
+TEST(Charts, AMoleculeHasSymbolsAndBonds) {
+  report::GraphPicture p;
+  p.places = {{0, 0}, {1, 0}, {2, 0}};
+  p.edges = {{0, 1}, {1, 2}};
+  p.bonds = {2, report::GraphPicture::kAromatic};
+  p.kinds = {0, 0, 0};
+  p.symbols = {"C", "NH3+", "O"};
+  const std::string svg = report::to_svg(p);
+  expect_drawn(svg);
+  EXPECT_EQ(count(svg, "<line"), 4U);
+  EXPECT_EQ(count(svg, "dashed"), 1U);
+  EXPECT_NE(svg.find(">NH3+</text>"), std::string::npos);
+}
+
+// All nodes begin at one place; the layout must tell them apart.
+TEST(GraphLayout, KeepsNeighboursNearAndOthersApart) {
+  const std::vector<std::pair<int64_t, int64_t>> hexagon = {{0, 1}, {1, 2}, {2, 3}, {3, 4},
+                                                            {4, 5}, {5, 0}, {0, 6}, {0, 7}};
+  for (const bool spread : {false, true}) {
+    report::Places start(9);  // the last has no neighbour
+    for (size_t k = 0; spread && k < start.size(); ++k)
+      start[k] = {std::cos(static_cast<double>(k)), std::sin(static_cast<double>(k))};
+    const report::Places at = report::lay_out(start, hexagon);
+    EXPECT_EQ(at, report::lay_out(start, hexagon));
+    const auto distance = [&](size_t a, size_t b) {
+      return std::hypot(at[a].first - at[b].first, at[a].second - at[b].second);
+    };
+    for (const auto& [a, b] : hexagon) {
+      const double d = distance(static_cast<size_t>(a), static_cast<size_t>(b));
+      EXPECT_GT(d, 0.6);
+      EXPECT_LT(d, 1.6);
+    }
+    for (size_t a = 0; a < at.size(); ++a)
+      for (size_t b = 0; b < a; ++b) EXPECT_GT(distance(a, b), 0.6) << a << " " << b;
+  }
+  EXPECT_EQ(report::lay_out({}, {}).size(), 0U);
+  EXPECT_EQ(report::lay_out({{3, 4}}, {}).size(), 1U);
 }
 
 TEST(Charts, AGridShadesEveryFiniteNumber) {

@@ -119,6 +119,16 @@ TEST(Comparison, EveryFormSaysTheSame) {
   EXPECT_FALSE(parsed[3].contains("mean"));
 }
 
+TEST(Comparison, APageHasOnlyTablesWithResults) {
+  const Table t = table();
+  const std::string html = to_html(t, groups(t), {});
+  EXPECT_EQ(html.find("<h2>e: "), std::string::npos) << html;
+  EXPECT_NE(html.find("<h2>Nothing measured yet</h2>"), std::string::npos);
+  const std::string nothing = to_html(t, compare(t, {{&t.cells[0], {}}}, {}, {}), {});
+  expect_balanced(nothing);
+  EXPECT_EQ(nothing.find("<table>"), std::string::npos) << nothing;
+}
+
 class RecordsTest : public ::testing::Test {
  protected:
   void SetUp() override {

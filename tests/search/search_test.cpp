@@ -6,6 +6,7 @@
 #include <set>
 
 #include "egc/search/halving.h"
+#include "egc/search/rank_correlation.h"
 #include "egc/search/shared_places.h"
 #include "egc/search/space.h"
 #include "tests/core/expect_error.h"
@@ -16,6 +17,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 using search::Space;
 using testing::expect_error;
+
+TEST(RankCorrelation, KnowsOrderAlone) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  using Values = std::vector<double>;
+  const auto of = [](const Values& a, const Values& b) { return search::rank_correlation(a, b); };
+  EXPECT_NEAR(of({1, 10, 1000}, {-3, 0, 0.5}), 1, 1e-12);
+  EXPECT_NEAR(of({1, 2, 3, 4}, {9, 5, 1, 0}), -1, 1e-12);
+  EXPECT_NEAR(of({1, 2, 3, 4, 5}, {5, 6, 7, 8, 7}), 0.82078268, 1e-8);  // with ties, as scipy
+  EXPECT_NEAR(of({1, kNone, 2, 3}, {1, -5, 2, 3}), 1, 1e-12);
+  EXPECT_TRUE(std::isnan(of({1, 2}, {1, 2})));
+  EXPECT_TRUE(std::isnan(of({1, 1, 1}, {1, 2, 3})));
+}
 
 TEST(Space, SamplesStayInsideAndReachEverything) {
   const Space space = Space::parse(

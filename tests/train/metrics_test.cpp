@@ -36,6 +36,31 @@ TEST(GoldenMetrics, LikeScikitLearn) {
   }
 }
 
+// Its area is the score that is reported, ties or not, up to the width of a step.
+TEST(Metrics, TheRocCurvesAreaIsRocAuc) {
+  EXPECT_EQ(roc_curve({3, 1}, {2, 0}, 5), (std::vector<double>{0.5, 0.5, 1, 1, 1}));
+  EXPECT_EQ(roc_curve({1}, {1}, 3), (std::vector<double>{0, 0.5, 1}));
+  EXPECT_EQ(roc_curve({2}, {1}, 2), (std::vector<double>{1, 1}));
+  Rng rng(7);
+  for (const uint32_t values : {5U, 1000U}) {
+    std::vector<float> positives;
+    std::vector<float> negatives;
+    std::vector<double> score;
+    std::vector<double> label;
+    for (int k = 0; k < 400; ++k) {
+      const bool positive = k % 3 == 0;
+      const uint32_t x = rng.below(values) + (positive ? values / 5 : 0);
+      (positive ? positives : negatives).push_back(static_cast<float>(x));
+      score.push_back(x);
+      label.push_back(positive ? 1 : 0);
+    }
+    const std::vector<double> curve = roc_curve(positives, negatives, 2001);
+    double area = 0;
+    for (size_t k = 0; k + 1 < curve.size(); ++k) area += (curve[k] + curve[k + 1]) / 2 / 2000;
+    EXPECT_NEAR(area, roc_auc(score, label), 2e-3);
+  }
+}
+
 TEST(Metrics, RocAucIsTheShareOfPairsInOrder) {
   Rng rng(5);
   std::vector<double> score;

@@ -57,6 +57,42 @@ TEST(Report, IsOneWellFormedPageOfItsOwn) {
   }
 }
 
+TEST(Report, SaysWhatItWasTrainedOnAndHow) {
+  Report r = report(5);
+  r.sizes = {{"graphs", "12000"}, {"test set", "1000"}};
+  r.command = "egc train mine --config 'a & b/config.json' --seed 1";
+  r.version = "1.2.3+abc";
+  const std::string html = to_html(r);
+  expect_balanced(html);
+  for (const char* part :
+       {"Confusion matrix", "Learning rate (log scale)", ">12000<", "'a &amp; b/config.json'",
+        "egc 1.2.3+abc", "<details><summary>Complete configuration", "best epoch, 5"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
+TEST(Report, DrawsScoresOfABinaryTask) {
+  Report r = report(2);
+  EXPECT_EQ(to_html(r).find("ROC curve"), std::string::npos);
+  r.scores = {{0.9F, 0.8F, 0.4F}, {0.1F, 0.5F}};
+  const std::string html = to_html(r);
+  expect_balanced(html);
+  for (const char* part : {"ROC curve", "labelled positive", "Scores, test set", "chance"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  r.scores.negatives.clear();  // no curve, but scores
+  EXPECT_EQ(to_html(r).find("ROC curve"), std::string::npos);
+  EXPECT_NE(to_html(r).find("Scores, test set"), std::string::npos);
+}
+
+TEST(Report, HasNoNan) {
+  Report r = report(4);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (EpochRecord& e : r.history) e.valid = e.valid_loss = nan;
+  r.errors = {std::numeric_limits<float>::quiet_NaN()};
+  const std::string html = to_html(r);
+  expect_balanced(html);
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+}
+
 TEST(EventFile, TensorBoardsRecordsComeBack) {
   std::string path = ::testing::TempDir() + "/egc_events_XXXXXX";
   close(mkstemp(path.data()));

@@ -29,6 +29,11 @@ class Predictions {
 
   // Rows are true classes, columns predicted ones, with counts; empty for tasks without classes.
   std::vector<std::vector<int64_t>> confusion() const;
+  // Probabilities of what a binary task labels positive and negative, of all targets.
+  struct BinaryScores {
+    std::vector<float> positives, negatives;
+  };
+  BinaryScores binary_scores() const;
   // predicted - true of a regression's labelled values.
   std::vector<float> errors() const;
 

@@ -49,6 +49,7 @@ struct RunConfig {
   TrainConfig train;
   uint64_t seed = 0;
   std::string dataset_checksum;  // of a run that has begun
+  std::string version;           // likewise: of the program that began it
 };
 
 RunConfig parse_run_config(const std::string& json_text, const std::string& where);
