@@ -19,7 +19,7 @@ struct LineChart {
   std::string mark;    // what it is
   bool percent = false;
   bool log = false;  // the y axis; what is not positive leaves a gap
-  std::string y_name;
+  std::string y_name = {};
   std::string x_name = "epoch";
   std::vector<double> x = {};  // of the points, rising; empty: 1, 2, ...
 };
