@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 CONFIGURE := cmake --preset $(PRESET) $(if $(CI),-DEGC_WERROR=ON)
 QUIET := >$(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
 
-.PHONY: demo test bench fuzz program build install setup lint format clean
+.PHONY: demo test bench fuzz program installed build install setup lint format clean
 
 demo: program
 	@scripts/demo $(BUILD)/bin/egc
@@ -25,7 +25,7 @@ bench: program
 	$(BUILD)/bin/egc bench layer --model egc-m --hidden 124 --aggregators add,std,max --topology zinc-single --reps 500
 
 # The program, the libraries with their headers, shipped models and configurations, and the Python package.
-install: program
+install: installed
 	cmake --install $(BUILD) --prefix $(PREFIX) >$(BUILD).install.log
 	@echo "$(PREFIX)/bin/egc"
 
@@ -34,7 +34,8 @@ fuzz:
 	scripts/fuzz
 
 program: ONLY := --target egc egc_cli_build
-program build: setup
+installed: ONLY := --target egc_installed
+program installed build: setup
 	@mkdir -p build
 	@echo "building (the first time some minutes on two cores; log: $(BUILD).log)"
 	@$(CONFIGURE) $(QUIET)
