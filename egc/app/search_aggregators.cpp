@@ -5,8 +5,8 @@
 // gates: one network with all seven and a penalty on those it can do without; those that carry most
 // of its output on the validation set are the only finalist.
 // Finalists are trained with several seeds, beside the configuration's own set; of the finalists
-// the one with the best mean on the validation set is chosen. best.json keeps the configuration's own
-// where that is better still.
+// the one with the best mean on the validation set is chosen. best.json keeps the configuration's
+// own where that is better still.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -7,8 +7,7 @@
 #endif
 
 // Nobody chooses plain code for its speed: there the size counts. It is the last that is compiled.
-#if defined(HWY_TARGET) && HWY_TARGET == HWY_SCALAR && defined(__OPTIMIZE__) && \
-    !defined(__clang__)
+#if defined(HWY_TARGET) && HWY_TARGET == HWY_SCALAR && defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("Os")
 #endif
 

@@ -196,7 +196,8 @@ void Trainer::validate() {
       predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss, group_);
   if (!std::isfinite(record.valid_loss))
     fail(ErrorKind::kVerification,
-         "training: the loss of the validation set is {} after epoch {}; a lower learning rate than {} "
+         "training: the loss of the validation set is {} after epoch {}; a lower learning rate "
+         "than {} "
          "or --clip may help",
          record.valid_loss, record.epoch, p.lr);
   record.valid = predictions.score();

@@ -1,5 +1,5 @@
-// Archives (zip, tar, tar.gz, ...) by libarchive. The input is not trusted: no path outside the target,
-// no links, no devices, no more bytes or files than allowed.
+// Archives (zip, tar, tar.gz, ...) by libarchive. The input is not trusted: no path outside the
+// target, no links, no devices, no more bytes or files than allowed.
 #pragma once
 
 #include <cstdint>

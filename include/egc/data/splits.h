@@ -20,7 +20,8 @@ Split random_split(int64_t items, std::array<double, 3> fractions, uint64_t seed
 // The first `train` ids, the next `valid`, the next `test`: for sets whose order is by chance.
 Split ranges_split(const std::string& name, int64_t train, int64_t valid, int64_t test);
 
-// Without a validation set: one cut from train, `fraction` of it, by chance but the same for a seed.
+// Without a validation set: one cut from train, `fraction` of it, by chance but the same for a
+// seed.
 Split cut_valid(const Split& split, double fraction, uint64_t seed);
 
 // A split of the dataset; without a validation set, a tenth of train is cut off for it.

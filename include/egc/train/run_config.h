@@ -19,11 +19,11 @@ struct TrainConfig {
   double lr_factor = 0.5;   // the learning rate is multiplied by it after lr_patience epochs
   int64_t lr_patience = 10;
   double min_lr = 1e-5;
-  std::string watch;      // metric to monitor: "loss" or the dataset's metric (empty)
-  double clip = 0;        // maximum norm of all gradients together (clipping); 0: off
-  std::string split;      // of the dataset; empty: its first
-  double drop_edges = 0;  // DropEdge probability
-  double drop_nodes = 0;  // likewise of nodes, with their edges
+  std::string watch;               // metric to monitor: "loss" or the dataset's metric (empty)
+  double clip = 0;                 // maximum norm of all gradients together (clipping); 0: off
+  std::string split;               // of the dataset; empty: its first
+  double drop_edges = 0;           // DropEdge probability
+  double drop_nodes = 0;           // likewise of nodes, with their edges
   double aggregator_sparsity = 0;  // of aggregator_penalty.h
   // Float features: "train" scales them by the mean and deviation of the training set; "none" or
   // empty leaves them as they are.

@@ -23,8 +23,8 @@ using inference::BatchTensors;
 
 class TaskData {
  public:
-  // Parts of the split as given; without a validation set a tenth of train is taken for it. `words` and
-  // `length`: of the vocabulary of a sequence task.
+  // Parts of the split as given; without a validation set a tenth of train is taken for it. `words`
+  // and `length`: of the vocabulary of a sequence task.
   TaskData(const data::Dataset& dataset, const std::string& split, int64_t words = 5000,
            int64_t length = 5);
   // With a vocabulary that there is already.
