@@ -1,6 +1,5 @@
 // egc predict: what a model says of graphs it has not seen.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -41,9 +40,8 @@ void add_predict(CLI::App& app, const CommonOptions& common) {
     const bool json = o->format_name.empty() ? common.json || o->out.ends_with(".jsonl")
                                              : o->format_name == "jsonl";
     o->format = json ? app::PredictFormat::kJsonLines : app::PredictFormat::kCsv;
-    // Predictions that scroll by on the same terminal are progress enough.
-    const bool to_terminal = o->out.empty() && isatty(STDOUT_FILENO) != 0;
-    if (!common.quiet && !to_terminal)
+    // Without a file predictions may scroll by on the same terminal, through a pipe too.
+    if (!common.quiet && !o->out.empty())
       o->on_lines = [](int64_t lines) {
         status_line::show({fmt::format("{} predictions so far", lines)});
       };

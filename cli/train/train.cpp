@@ -146,19 +146,10 @@ void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
     }
     const char* type = field.kind == FieldKind::kInteger  ? "INT"
                        : field.kind == FieldKind::kNumber ? "FLOAT"
+                       : field.kind == FieldKind::kList   ? "TEXT,..."
                                                           : "TEXT";
     const std::string of =
         field.layers.empty() ? "" : fmt::format(" ({})", fmt::join(field.layers, ", "));
-    if (field.kind == FieldKind::kList) {  // add,std or add std
-      c.add_option_function<std::vector<std::string>>(
-           field.flag,
-           [&settings, key = field.key](const std::vector<std::string>& names) {
-             settings[key] = fmt::format("{}", fmt::join(names, ","));
-           },
-           field.help + of)
-          ->type_name("TEXT,...");
-      continue;
-    }
     c.add_option_function<std::string>(
          field.flag,
          [&settings, key = field.key](const std::string& text) { settings[key] = text; },

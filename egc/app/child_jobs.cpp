@@ -6,7 +6,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "egc/core/parallel.h"
 #include "egc/data/build/child_process.h"
@@ -51,10 +50,7 @@ std::vector<int> run_jobs(const ChildJobs& jobs) {
     {
       const PassSignalsTo pass(child.pid());
       if (is_stopped()) kill(child.pid(), SIGTERM);  // the signal came before it was passed on
-      bool told = false;
       child.for_each_line([&](std::string_view line) {
-        // For callers without a signal handler that passes signals on.
-        if (is_stopped() && !std::exchange(told, true)) kill(child.pid(), SIGTERM);
         const std::scoped_lock lock(one_at_a_time);
         jobs.on_line(k, line);
       });

@@ -18,8 +18,7 @@ struct ChildJobs {
   std::string program;
   std::vector<std::vector<std::string>> commands;  // what follows the program's name
   int64_t at_once = 1;
-  const volatile std::sig_atomic_t* stop =
-      nullptr;  // set: nothing more is begun, and who tells a line is ended
+  const volatile std::sig_atomic_t* stop = nullptr;  // set: nothing more is begun
   // Never two at a time. What they throw is thrown when the children that run have ended.
   std::function<void(size_t job, std::string_view line)> on_line;
   std::function<void(size_t job, int code)> on_end = [](size_t, int) {};

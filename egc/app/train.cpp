@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -138,10 +139,12 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
   check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
         o.seeds);
   TrainingData data(session);
+  std::mutex changing;                 // what follows
   std::unique_ptr<Replaced> replaced;  // until the new runs have results
   std::unique_ptr<distributed::Group> group;
   if (place.size > 1)  // at once: reading data may take longer than others wait for each other
     group = std::make_unique<distributed::Group>(place, [&](const std::string& sentence) {
+      const std::scoped_lock lock(changing);
       if (replaced) replaced->put_back();
       end_process(sentence);
     });
@@ -150,8 +153,13 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
     out.outcomes = train_in_turn(out.runs, o, data, progress, stop, group.get());
     return out;
   }
-  out.runs = o.resume.empty() ? begin_runs(o, session, data, out.directory, replaced)
-                              : runs_in(out.directory);
+  if (o.resume.empty()) {
+    data.of(o.options.dataset);  // reading takes long, and a lost rank must not wait for it
+    const std::scoped_lock lock(changing);
+    out.runs = begin_runs(o, session, data, out.directory, replaced);
+  } else {
+    out.runs = runs_in(out.directory);
+  }
   check(place.size == 1 || out.runs.size() == 1,
         "a group of processes goes on with one run at a time; {} has {}", out.directory,
         out.runs.size());

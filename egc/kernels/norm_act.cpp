@@ -86,7 +86,7 @@ void fill_keep(const NormAct<T>& op, int64_t row, int64_t columns, T* keep) {
       const hn::CappedTag<float, 8> d;
       const hn::RebindToSigned<decltype(d)> di;
       const hn::Rebind<uint16_t, decltype(d)> d16;
-      for (int64_t k = 0; k < count; k += 8) {
+      for (int64_t k = 0; k < count; k += static_cast<int64_t>(hn::MaxLanes(d))) {
         const auto drawn = hn::PromoteTo(di, hn::LoadU(d16, bits + k));
         const auto dropped = hn::RebindMask(d, hn::Lt(drawn, hn::Set(di, below)));
         hn::StoreU(hn::IfThenZeroElse(dropped, hn::Set(d, factor)), d, keep + c + k);
