@@ -87,9 +87,15 @@ bool pass_on(Rank& rank, size_t number) {
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-// The exit code of the first rank that failed, or 0.
+// What a rank ends with that has lost another one. The kernel closes a process's connections before
+// it tells the parent, so such a rank may be seen to end before the one it lost.
+constexpr int kLostAnother = static_cast<int>(ErrorKind::kSystem);
+
+// The exit code of the first rank that failed for a reason of its own, or of the first that failed;
+// 0 where none did.
 int run_ranks(std::vector<Rank>& ranks) {
   int failed = 0;
+  bool hung = false;  // who is left is ended below, which is no reason of its own
   Clock::time_point failed_at;
   size_t running = ranks.size();
   std::vector<pollfd> polls;
@@ -104,12 +110,14 @@ int run_ranks(std::vector<Rank>& ranks) {
       rank.signals.reset();
       rank.pid = 0;
       --running;
-      if (failed != 0 || code_of(status) == 0) continue;
-      failed = code_of(status);
-      failed_at = Clock::now();
+      const int code = code_of(status);
+      if (code == 0) continue;
+      if (failed == 0) failed_at = Clock::now();
+      if (failed == 0 || (failed == kLostAnother && !hung)) failed = code;
     }
     // The others notice by themselves and say so; who does not is ended.
-    if (failed != 0 && Clock::now() - failed_at > kGrace)
+    hung = failed != 0 && Clock::now() - failed_at > kGrace;
+    if (hung)
       for (const Rank& rank : ranks)
         if (rank.pid != 0) kill(rank.pid, SIGKILL);
   }

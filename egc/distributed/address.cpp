@@ -13,7 +13,9 @@ namespace {
 
 constexpr int kLastPort = 65535;
 
-// torchrun listens at the master's port itself; its ranks meet at the next one.
+// Any of them may be another program's, if only for the minute that a closed connection keeps it.
+constexpr int kPortsBesideLaunchers = 8;
+
 bool launcher_has_port() {
   const char* value = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   return value != nullptr && std::string_view(value) == "True";
@@ -29,6 +31,14 @@ int number_from(const char* name, const char* text, int least, int most) {
 }
 
 }  // namespace
+
+std::vector<int> GroupAddress::ports() const {
+  if (!launcher_has_port) return {port};
+  const int step = port + kPortsBesideLaunchers <= kLastPort ? 1 : -1;
+  std::vector<int> out;
+  for (int k = 1; k <= kPortsBesideLaunchers; ++k) out.push_back(port + k * step);
+  return out;
+}
 
 std::optional<GroupAddress> address_from_environment() {
   constexpr const char* kNames[] = {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
@@ -48,7 +58,7 @@ std::optional<GroupAddress> address_from_environment() {
   out.rank = number_from(kNames[0], values[0], 0, out.size - 1);
   out.address = values[2];
   out.port = number_from(kNames[3], values[3], 1, kLastPort);
-  if (launcher_has_port()) out.port = out.port < kLastPort ? out.port + 1 : out.port - 1;
+  out.launcher_has_port = launcher_has_port();
   return out;
 }
 

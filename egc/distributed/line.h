@@ -13,7 +13,7 @@ namespace egc::distributed {
 using Clock = std::chrono::steady_clock;
 
 enum class Kind : uint8_t {
-  kHello = 1,  // "RANK SIZE"
+  kHello = 1,  // "RANK SIZE PORT"; the port tells groups of one machine apart
   kRefused,    // why
   kWelcome,    // the address at which others reach this rank
   kBlocks,     // Meeting::swap

@@ -45,12 +45,28 @@ std::vector<std::string> unpack(const std::string& packed, size_t count) {
   return out;
 }
 
+constexpr std::chrono::milliseconds kPause{50};  // between two attempts
+// What rank 0 has to greet where another program may listen as well.
+constexpr std::chrono::seconds kGreeting{5};
+
 // The message of this kind that must come next.
 std::string expect_message(Line& line, Kind kind, int from, Clock::time_point deadline) {
   const std::optional<Message> message = line.receive(deadline);
   if (!message) fail(ErrorKind::kSystem, "rank {} did not answer in time", from);
   if (message->kind == Kind::kRefused) fail(ErrorKind::kSystem, "{}", message->text);
   if (message->kind != kind) fail(ErrorKind::kSystem, "another program answers there");
+  return message->text;
+}
+
+// The address that rank 0 tells; nothing where another program or another group listens there.
+std::optional<std::string> welcome(Line& line, Clock::time_point deadline) {
+  std::optional<Message> message;
+  try {
+    message = line.receive(deadline);
+  } catch (const Error&) {
+  }
+  if (message && message->kind == Kind::kRefused) fail(ErrorKind::kSystem, "{}", message->text);
+  if (!message || message->kind != Kind::kWelcome) return std::nullopt;
   return message->text;
 }
 
@@ -67,12 +83,13 @@ class Listener {
 };
 
 // Of those who have connected and not said yet who they are. False: not a rank of this group.
-bool greet(Line& line, std::vector<Line>& ranks) {
+bool greet(Line& line, int port, std::vector<Line>& ranks) {
   const bool alive = line.pump();
   const std::optional<Message> hello = line.take();
   if (!hello) return alive;
-  int rank = 0, size = 0;
-  if (hello->kind != Kind::kHello || std::sscanf(hello->text.c_str(), "%d %d", &rank, &size) != 2)
+  int rank = 0, size = 0, group = 0;
+  if (hello->kind != Kind::kHello ||
+      std::sscanf(hello->text.c_str(), "%d %d %d", &rank, &size, &group) != 3 || group != port)
     return false;
   const int expected = static_cast<int>(ranks.size());
   std::string refused;
@@ -100,7 +117,7 @@ Meeting::Meeting(const GroupAddress& place, Clock::time_point deadline)
 }
 
 void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadline) {
-  const Listener listener(listen_at(place.address, place.port));
+  const Listener listener(listen_at(place.address, place.ports()));
   lines_.resize(static_cast<size_t>(size_));
   std::vector<Line> strangers;
   int missing = size_ - 1;
@@ -115,7 +132,7 @@ void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadl
     for (Line& line : strangers) {
       bool waits = false;
       try {
-        waits = greet(line, lines_);
+        waits = greet(line, place.port, lines_);
       } catch (const Error&) {
       }
       if (!waits) continue;
@@ -137,9 +154,25 @@ void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadl
 }
 
 void Meeting::join(const GroupAddress& place, Clock::time_point deadline) {
-  lines_.push_back(connect_to(place.address, place.port, deadline));
-  lines_[0].post(Kind::kHello, fmt::format("{} {}", rank_, size_));
-  own_address_ = expect_message(lines_[0], Kind::kWelcome, 0, deadline);
+  const std::vector<int> ports = place.ports();
+  std::string reason;
+  do {
+    for (const int port : ports) {
+      Line line = try_to_connect(place.address, port, deadline, reason);
+      if (!line.is_open()) continue;
+      line.post(Kind::kHello, fmt::format("{} {} {}", rank_, size_, place.port));
+      if (ports.size() == 1)
+        own_address_ = expect_message(line, Kind::kWelcome, 0, deadline);
+      else if (auto address = welcome(line, std::min(deadline, Clock::now() + kGreeting)))
+        own_address_ = *address;
+      else
+        continue;
+      lines_.push_back(std::move(line));
+      return;
+    }
+    poll(nullptr, 0, static_cast<int>(kPause.count()));
+  } while (Clock::now() < deadline);
+  fail(ErrorKind::kSystem, "rank 0 did not come in time ({})", reason);
 }
 
 std::vector<std::string> Meeting::swap(const std::vector<std::string>& to,

@@ -17,7 +17,6 @@
 namespace egc::distributed {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{50};  // between two attempts
 constexpr std::chrono::seconds kAttempt{5};
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -86,12 +85,11 @@ std::string text_of(const sockaddr_storage& address, socklen_t size) {
   return text.starts_with(kMapped) ? text.substr(kMapped.size()) : text;
 }
 
-}  // namespace
-
 bool is_loopback(const std::string& address) {
   return address == "localhost" || address == "::1" || address.starts_with("127.");
 }
 
+// -1 where another program uses the port.
 int listen_at(const std::string& address, int port) {
   Addresses found(nullptr, freeaddrinfo);
   if (const int error = look_up(is_loopback(address) ? address.c_str() : nullptr, port, found))
@@ -103,32 +101,39 @@ int listen_at(const std::string& address, int port) {
       if ((a->ai_family == AF_INET6) != six) continue;
       if (const int s = listen_on(*a); s >= 0) return s;
       reason = errno;
-      if (reason == EADDRINUSE)
-        fail(ErrorKind::kSystem, "another program uses port {} of this machine", port);
+      if (reason == EADDRINUSE) return -1;
     }
   fail(ErrorKind::kSystem, "nobody can listen there: {}", std::strerror(reason));
 }
 
-Line connect_to(const std::string& address, int port, Clock::time_point deadline) {
-  std::string reason;
-  do {
-    Addresses found(nullptr, freeaddrinfo);
-    const int unknown = look_up(address.c_str(), port, found);
-    if (unknown != 0 && unknown != EAI_AGAIN)
-      fail(ErrorKind::kSystem, "\"{}\" is no known address: {}", address, gai_strerror(unknown));
-    if (unknown != 0) reason = gai_strerror(unknown);
-    for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
-      const int s = open_socket(*a);
-      if (s < 0) continue;
-      Line line(s);
-      int error = connect_on(line, *a, deadline);
-      if (error == 0 && is_own_peer(line)) error = ECONNREFUSED;
-      if (error == 0) return line;
-      reason = std::strerror(error);
-    }
-    poll(nullptr, 0, static_cast<int>(kPause.count()));
-  } while (Clock::now() < deadline);
-  fail(ErrorKind::kSystem, "rank 0 did not come in time ({})", reason);
+}  // namespace
+
+int listen_at(const std::string& address, std::span<const int> ports) {
+  for (const int port : ports)
+    if (const int s = listen_at(address, port); s >= 0) return s;
+  if (ports.size() == 1)
+    fail(ErrorKind::kSystem, "another program uses port {} of this machine", ports[0]);
+  fail(ErrorKind::kSystem, "other programs use all ports of this machine from {} to {}",
+       std::min(ports.front(), ports.back()), std::max(ports.front(), ports.back()));
+}
+
+Line try_to_connect(const std::string& address, int port, Clock::time_point deadline,
+                    std::string& reason) {
+  Addresses found(nullptr, freeaddrinfo);
+  const int unknown = look_up(address.c_str(), port, found);
+  if (unknown != 0 && unknown != EAI_AGAIN)
+    fail(ErrorKind::kSystem, "\"{}\" is no known address: {}", address, gai_strerror(unknown));
+  if (unknown != 0) reason = gai_strerror(unknown);
+  for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
+    const int s = open_socket(*a);
+    if (s < 0) continue;
+    Line line(s);
+    int error = connect_on(line, *a, deadline);
+    if (error == 0 && is_own_peer(line)) error = ECONNREFUSED;
+    if (error == 0) return line;
+    reason = std::strerror(error);
+  }
+  return {};
 }
 
 std::string address_of_this_side(int socket) {

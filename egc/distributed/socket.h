@@ -1,18 +1,21 @@
 // TCP sockets by name and port, IPv4 or IPv6. All throw kSystem with the reason alone.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "egc/distributed/line.h"
 
 namespace egc::distributed {
 
-// On the loopback interface where the address is of it, on all interfaces else: the name of this
-// machine may mean something else here (127.0.1.1) than elsewhere.
-int listen_at(const std::string& address, int port);
+// At the first of the ports that nobody uses. On the loopback interface where the address is of it,
+// on all interfaces else: the name of this machine may mean something else here (127.0.1.1) than
+// elsewhere.
+int listen_at(const std::string& address, std::span<const int> ports);
 
-// Tries again until somebody listens. Empty `line`s are never returned.
-Line connect_to(const std::string& address, int port, Clock::time_point deadline);
+// One attempt. A closed line and the reason where nobody listens.
+Line try_to_connect(const std::string& address, int port, Clock::time_point deadline,
+                    std::string& reason);
 
 std::string address_of_this_side(int socket);
 std::string address_of_other_side(int socket);

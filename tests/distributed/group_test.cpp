@@ -622,6 +622,29 @@ std::string message(Kind kind, const std::string& text, uint32_t length) {
   return out + text;
 }
 
+std::string hello(const std::string& text) {
+  return message(Kind::kHello, text, static_cast<uint32_t>(text.size()));
+}
+
+// Beside a launcher that listens itself: ports that are taken, by whoever, are passed over.
+TEST(Meeting, APortOfAnotherProgramIsPassedOverBesideALauncher) {
+  Stranger first;
+  const int port = first.listen() - 1;
+  const std::vector<int> ports = GroupAddress{0, 1, kHere, port, true}.ports();
+  ASSERT_EQ(ports.size(), 8U);
+  std::jthread answers([&] { first.say_to_who_comes("HTTP/1.1 400 Bad Request\r\n\r\n"); });
+  // Another group's rank 0 has the next port, and waits.
+  std::jthread other([&] {
+    EXPECT_EQ(meet({{0, 2, kHere, ports[1]}}, seconds(3))[0], "1 of the others did not come");
+  });
+  sleep(milliseconds(100));
+  std::vector<GroupAddress> group = places(3, port);
+  for (GroupAddress& place : group) place.launcher_has_port = true;
+  const auto start = Clock::now();
+  EXPECT_EQ(meet(group, seconds(20)), std::vector<std::string>(3));
+  EXPECT_LT(seconds_since(start), 9);
+}
+
 TEST(Meeting, AnotherProgramInThePlaceOfRankZeroIsTold) {
   for (const std::string& text :
        {std::string("HTTP/1.1 400 Bad Request\r\n"), message(Kind::kBeat, "", 0)}) {
@@ -644,18 +667,23 @@ TEST(Meeting, AnotherProgramInThePlaceOfRankZeroIsTold) {
 
 TEST(Meeting, StrangersDoNotDisturb) {
   const int port = free_port();
+  const auto own = [&](const char* rank_and_size) {
+    return fmt::format("{} {}", rank_and_size, port);
+  };
   const std::string texts[] = {"GET / HTTP/1.1\r\n\r\n",
                                "eg",
                                "egc1",
                                "",
                                std::string(1'000'000, '\xff'),
-                               message(Kind::kHello, "1 3", 1 << 30),
+                               message(Kind::kHello, own("1 3"), 1 << 30),
                                message(Kind::kHello, "1", 3),
-                               message(Kind::kHello, "what", 4),
-                               message(Kind::kHello, "-1 3", 4),
-                               message(Kind::kHello, "99999999999 3", 13),
-                               message(Kind::kHello, "0 3", 3),
-                               message(Kind::kHello, "3 3", 3),
+                               hello("what"),
+                               hello(own("-1 3")),
+                               hello(own("99999999999 3")),
+                               hello(own("0 3")),
+                               hello(own("3 3")),
+                               hello(fmt::format("1 3 {}", port - 1)),  // another group's
+                               hello("1 3"),
                                message(Kind::kBeat, "", 0),
                                message(Kind::kBlocks, "abc", 3)};
   std::jthread rank0([&] {
@@ -695,7 +723,7 @@ TEST(Meeting, WhoIsGoneAgainIsMissed) {
     Stranger rank1;
     std::jthread joins([&] {
       rank1.connect(port);
-      rank1.say(message(Kind::kHello, "1 2", 3));
+      rank1.say(hello(fmt::format("1 2 {}", port)));
       if (!stays) rank1.end();
     });
     EXPECT_EQ(meet({{0, 2, kHere, port}}, seconds(5),
@@ -782,12 +810,12 @@ TEST(AddressFromEnvironment, IsWhatALauncherSets) {
     const Environment none({});
     EXPECT_FALSE(address_from_environment());
   }
-  const auto port = [](const std::string& given, const std::string& agent) {
+  const auto ports = [](const std::string& given, const std::string& agent) {
     auto values = kGood;
     values["MASTER_PORT"] = given;
     values["TORCHELASTIC_USE_AGENT_STORE"] = agent;
     const Environment set(values);
-    return address_from_environment().value().port;
+    return address_from_environment().value().ports();
   };
   const Environment set(kGood);
   const GroupAddress place = address_from_environment().value();
@@ -796,9 +824,12 @@ TEST(AddressFromEnvironment, IsWhatALauncherSets) {
   EXPECT_EQ(place.address, "some.host");
   EXPECT_EQ(place.port, 29500);
   // Where the launcher listens itself the ranks meet beside it.
-  EXPECT_EQ(port("29500", "True"), 29501);
-  EXPECT_EQ(port("65535", "True"), 65534);
-  EXPECT_EQ(port("29500", "False"), 29500);
+  using Ports = std::vector<int>;
+  EXPECT_EQ(ports("29500", "True"),
+            (Ports{29501, 29502, 29503, 29504, 29505, 29506, 29507, 29508}));
+  EXPECT_EQ(ports("65535", "True"),
+            (Ports{65534, 65533, 65532, 65531, 65530, 65529, 65528, 65527}));
+  EXPECT_EQ(ports("29500", "False"), (Ports{29500}));
 }
 
 TEST(AddressFromEnvironment, WhatMakesNoSenseIsRefused) {
