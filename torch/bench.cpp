@@ -302,11 +302,10 @@ int run_program(int argc, char** argv) {
   products->footer("Example:\n  egc_torch_bench fusion --topology arxiv-like");
 
   std::string configs = "configs";
-  std::vector<int64_t> rows = {64, 1456, 16384};
-  CLI::App* dense = app.add_subcommand("gemm", "Products of the shapes of all configurations");
+  CLI::App* dense =
+      app.add_subcommand("gemm", "The products of a training step of all configurations");
   dense->add_option("--configs", configs, "A folder of configurations")->capture_default_str();
-  dense->add_option("--rows", rows, "Rows")->delimiter(',')->capture_default_str();
-  dense->footer("Example:\n  egc_torch_bench --reps 20 gemm --rows 1456");
+  dense->footer("Example:\n  egc_torch_bench --reps 20 gemm");
   CLI11_PARSE(app, argc, argv);
 
   at::set_num_threads(threads);
@@ -317,7 +316,7 @@ int run_program(int argc, char** argv) {
       models = {"gat", "gatv2", "mpnn-sum", "mpnn-max", "pna", "egc-s", "egc-m"};
     for (const std::string& model : models) bench_layer(layer, common, model);
   } else if (*dense) {
-    bench_gemm(configs, rows, common);
+    bench_gemm(configs, common);
   } else {
     for (const std::string& topology : fusion.topologies) bench_fusion(fusion, common, topology);
   }

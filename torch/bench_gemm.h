@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace egc::torch {
 
@@ -15,8 +14,7 @@ struct BenchOptions {
   int reps = 7;
 };
 
-// Forward products and both gradients of the weight shapes of all configurations in a folder.
-void bench_gemm(const std::string& configs, const std::vector<int64_t>& all_rows,
-                const BenchOptions& options);
+// The products of a training step, forward and gradients, of all configurations in a folder.
+void bench_gemm(const std::string& configs, const BenchOptions& options);
 
 }  // namespace egc::torch
