@@ -143,21 +143,19 @@ std::vector<Output<T>> input_outputs_of(std::span<const GemmGradTerm<T>> terms) 
   return out;
 }
 
-// Worth it, and no output overlaps another.
+// One block of rows, and no output overlaps another.
 template <class T>
 bool are_shared_by_columns(int64_t rows, const std::vector<Output<T>>& outputs) {
   if (rows == 0 || rows > block_rows(rows)) return false;
-  int64_t work = 0;
   for (size_t k = 0; k < outputs.size(); ++k) {
     const Output<T>& a = outputs[k];
-    work += rows * a.columns * a.depth;
     for (size_t j = 0; j < k; ++j) {
       const Output<T>& b = outputs[j];
       if (a.data < b.data + b.columns * b.stride && b.data < a.data + a.columns * a.stride)
         return false;
     }
   }
-  return outputs.empty() || work >= 2 * kTaskWork;
+  return true;
 }
 
 // f(output, first column, number of columns) for pieces of all outputs, in parallel.

@@ -35,8 +35,9 @@ std::vector<RowRange> split_evenly(int64_t rows, int64_t rows_per_range) {
   check(rows_per_range >= 1, "split_evenly: a range must have at least 1 row, got {}",
         rows_per_range);
   std::vector<RowRange> ranges;
-  for (int64_t begin = 0; begin < rows; begin += rows_per_range)
-    ranges.push_back({begin, std::min(rows, begin + rows_per_range)});
+  const int64_t count = (rows + rows_per_range - 1) / rows_per_range;
+  for (int64_t k = 0; k < count; ++k)
+    ranges.push_back({rows * k / count, rows * (k + 1) / count});
   return ranges;
 }
 

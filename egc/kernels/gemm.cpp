@@ -19,7 +19,7 @@ namespace egc::kernels::HWY_NAMESPACE {
 // A panel of this many steps stays in the first-level cache, or streams from the second.
 constexpr int64_t kMostSteps = 512;
 constexpr int64_t kBlockBytes = 256 << 10;  // of x, in the second-level cache
-constexpr int64_t kGradSteps = 192;         // rows whose panel of x is copied ...
+constexpr int64_t kGradSteps = 512;         // rows whose panel of x is copied ...
 constexpr int64_t kFewRows = 80;            // ... where more rows of w than this read it
 
 template <class T>

@@ -118,12 +118,18 @@ TEST(SplitRows, VeryManyEdgesDoNotOverflow) {
   for (const RowRange range : ranges) EXPECT_EQ(range.end - range.begin, 4);
 }
 
-TEST(SplitEvenly, LastRangeTakesTheRest) {
-  const auto ranges = split_evenly(10, 4);
-  ASSERT_EQ(ranges.size(), 3U);
-  expect_cover(ranges, 10);
-  EXPECT_EQ(ranges[0].end, 4);
-  EXPECT_EQ(ranges[2].begin, 8);
+TEST(SplitEvenly, SizesDifferByAtMostOne) {
+  for (const int64_t rows : {1, 4, 5, 9, 10, 816, 8191}) {
+    const auto ranges = split_evenly(rows, 4);
+    ASSERT_EQ(std::ssize(ranges), (rows + 3) / 4);
+    expect_cover(ranges, rows);
+    const int64_t least = rows / std::ssize(ranges);
+    for (const RowRange range : ranges) {
+      EXPECT_GE(range.end - range.begin, least);
+      EXPECT_LE(range.end - range.begin, least + 1);
+      EXPECT_LE(range.end - range.begin, 4);
+    }
+  }
 }
 
 TEST(SplitEvenly, ExactMultipleLeavesNoEmptyRange) {
