@@ -68,7 +68,7 @@ EpochBenchRow measure_epoch(const data::Dataset& given, const app::TrainOptions&
   const data::Dataset dataset = with_features(given, options);
   train::RunConfig config = app::resolve_config(dataset, options);
   config.train.epochs = reps + 1;
-  config.train.early_stop = 0;
+  config.train.patience = 0;
   const train::TaskData data(dataset, config.train.split,
                              config.model.outputs - data::TargetVocabulary::kSpecialWords,
                              config.model.sequence_length);

@@ -13,6 +13,12 @@ JsonReader::JsonReader(const Json& json, std::string where)
   check(json.is_object(), "{}: expected a JSON object, got {}", where_, json.type_name());
 }
 
+const char* JsonReader::key_of(const ConfigField& field) const {
+  const bool is_old =
+      *field.old_key != 0 && json_.contains(field.old_key) && !json_.contains(field.key);
+  return is_old ? field.old_key : field.key;
+}
+
 bool JsonReader::get(const char* key, Json& to) {
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   const auto it = json_.find(key);

@@ -30,12 +30,12 @@ class JsonReader {
   // As a visitor of fields: what is not there keeps its value.
   template <class Value>
   void operator()(const ConfigField& field, Value& to) {
-    read(field.key, to);
+    read(key_of(field), to);
   }
   template <class Value>
   void operator()(const ConfigField& field, std::optional<Value>& to) {
     Value value{};
-    if (read(field.key, value)) to = value;
+    if (read(key_of(field), value)) to = value;
   }
 
   // Call after the last read.
@@ -49,6 +49,7 @@ class JsonReader {
   }
 
  private:
+  const char* key_of(const ConfigField& field) const;
   bool get(const char* key, nlohmann::ordered_json& to);
   template <class Value>
   bool read_list(const char* key, const char* what, std::vector<Value>& to,

@@ -57,7 +57,7 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
     // One step an epoch: a score of few validation nodes moves by chance, and batch norm's running
     // statistics need some fifty steps before validation means anything.
     t.epochs = 400;
-    t.early_stop = 100;
+    t.patience = 100;
     const int64_t labels = parts.train.size();
     constexpr int64_t kFewOfAClass = 40;
     if (labels <= std::max(m.features, kFewOfAClass * m.outputs))
@@ -69,9 +69,9 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
   // Patience is counted in epochs, what it waits for are steps.
   constexpr int64_t kSteps = 600;
   const int64_t steps = std::max<int64_t>(1, (parts.train.size() + t.batch - 1) / t.batch);
-  t.early_stop = std::clamp<int64_t>(kSteps / steps, 20, 100);
-  t.lr_patience = std::max<int64_t>(10, t.early_stop / 4);
-  if (t.early_stop > 20) t.epochs = 500;
+  t.patience = std::clamp<int64_t>(kSteps / steps, 20, 100);
+  t.lr_patience = std::max<int64_t>(10, t.patience / 4);
+  if (t.patience > 20) t.epochs = 500;
   return run;
 }
 

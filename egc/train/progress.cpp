@@ -99,7 +99,7 @@ bool finish_epoch(Progress& p, const TrainConfig& config, const EpochRecord& rec
 
 bool is_finished(const Progress& p, const TrainConfig& config) {
   const int64_t since_best = p.epochs_done() - p.best_epoch;
-  const bool stopped = config.early_stop > 0 && since_best > config.early_stop;
+  const bool stopped = config.patience > 0 && since_best > config.patience;
   return stopped || p.epochs_done() >= config.epochs;
 }
 

@@ -21,18 +21,18 @@ void visit(Visitor&& v, Config& c) {
   v(F{"wd", "Weight decay: L2, added to the gradient"}, c.wd);
   v(F{"batch", "Graphs in a batch"}, c.batch);
   v(F{"epochs", "Epochs at most"}, c.epochs);
-  v(F{"early_stop", "Epochs without improvement of the validation before training stops; 0: never",
-      "--patience"},
-    c.early_stop);
+  v(F{"patience", "Epochs without improvement on the validation set before training stops; 0: never",
+      "", "early_stop"},
+    c.patience);
   v(F{"lr_factor", "Factor of the learning rate on a plateau"}, c.lr_factor);
   v(F{"lr_patience", "Epochs without improvement that make a plateau"}, c.lr_patience);
-  v(F{"min_lr", "Least learning rate"}, c.min_lr);
-  v(F{"watch", "Metric to monitor: loss, or the dataset's metric"}, c.watch);
+  v(F{"min_lr", "Lower bound of the learning rate on plateaus"}, c.min_lr);
+  v(F{"monitor", "Metric to monitor: loss, or the dataset's metric", "", "watch"}, c.monitor);
   v(F{"clip", "Max gradient norm (clipping); 0 disables it"}, c.clip);
   v(F{"split", "Split of the dataset (default: its first)"}, c.split);
   v(F{"drop_edges", "DropEdge probability"}, c.drop_edges);
   v(F{"drop_nodes", "DropNode probability"}, c.drop_nodes);
-  v(F{"aggregator_sparsity", "Strength of a penalty that lets EGC do without some aggregators"},
+  v(F{"aggregator_sparsity", "Strength of the penalty that prunes aggregators of EGC; 0 disables it"},
     c.aggregator_sparsity);
   v(F{"standardize",
       "Standardize float features by mean and deviation of the training set: train or none "
@@ -93,7 +93,7 @@ void check_config(const TrainConfig& c) {
         "standardize must be \"train\" or \"none\", got \"{}\"", c.standardize);
   check(c.batch >= 1, "batch must be at least 1, got {}", c.batch);
   check(c.epochs >= 1, "epochs must be at least 1, got {}", c.epochs);
-  check(c.early_stop >= 0, "early_stop must not be negative, got {}", c.early_stop);
+  check(c.patience >= 0, "patience must not be negative, got {}", c.patience);
   check(c.lr_factor > 0 && c.lr_factor <= 1, "lr_factor must be in (0, 1], got {}", c.lr_factor);
   check(c.lr_patience >= 0, "lr_patience must not be negative, got {}", c.lr_patience);
   not_negative("min_lr", c.min_lr);

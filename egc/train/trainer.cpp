@@ -38,9 +38,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 void check_training(const RunConfig& run, const data::DatasetInfo& info) {
   const TrainConfig& config = run.train;
   const std::string_view metric = data::metrics().name_of(info.metric);
-  check(config.watch.empty() || config.watch == "loss" || config.watch == metric,
-        "watch must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name,
-        config.watch);
+  check(config.monitor.empty() || config.monitor == "loss" || config.monitor == metric,
+        "monitor must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name,
+        config.monitor);
   check(config.drop_nodes == 0 || info.task != Task::kNodeClassificationHetero,
         "drop_nodes is for graphs with one type of nodes");
   check(config.aggregator_sparsity == 0 || run.model.model.starts_with("egc"),
@@ -202,12 +202,12 @@ void Trainer::validate() {
          record.valid_loss, record.epoch, p.lr);
   record.valid = predictions.score();
   record.seconds = p.seconds + seconds_since(start);
-  const bool by_loss = config_.train.watch == "loss";
+  const bool by_loss = config_.train.monitor == "loss";
   const double watched = by_loss ? record.valid_loss : record.valid;
   const data::Metric metric = data_.dataset().info.metric;
   if (std::isnan(watched))
     fail(ErrorKind::kData,
-         "training: {} of the validation set is not defined, {}; --watch loss trains without it",
+         "training: {} of the validation set is not defined, {}; --monitor loss trains without it",
          data::metrics().name_of(metric),
          predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
   if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))

@@ -81,8 +81,8 @@ done
 
 # One large graph, cut among the ranks: 20 steps. The best epoch is the last: the loss falls.
 "$egc" data generate arxiv-like --size 0.01 --out whole >/dev/null
-whole=(--hidden 16 --layers 2 --lr 0.0002 --wd 0 --dropout 0 --norm --residual --encoder linear --epochs 20 --watch loss)
-typed=(--hidden 16 --layers 2 --lr 0.0002 --epochs 20 --watch loss)
+whole=(--hidden 16 --layers 2 --lr 0.0002 --wd 0 --dropout 0 --norm --residual --encoder linear --epochs 20 --monitor loss)
+typed=(--hidden 16 --layers 2 --lr 0.0002 --epochs 20 --monitor loss)
 for model in egc-s egc-m gcn gin sage regc; do
   rm -rf one two three
   "$egc" --quiet train whole --model $model "${whole[@]}" --out one --threads 1 >log 2>&1 || fail "train whole $model: $(cat log)"

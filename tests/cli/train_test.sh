@@ -149,7 +149,7 @@ with open("edges.csv", "w") as e, open("few.csv", "w") as f:
     for k in range(400): e.write(f"n{random.randrange(200)},n{random.randrange(200)}\n")
 MAKE
 "$egc" data build csv --edges edges.csv --nodes nodes.csv --label class --undirected --out mine >/dev/null 2>&1 || fail "build csv"
-runs train mine --model egc-s --hidden 16 --epochs 60 --lr 0.01 --watch loss --out runs/mine
+runs train mine --model egc-s --hidden 16 --epochs 60 --lr 0.01 --monitor loss --out runs/mine
 "$egc" predict runs/mine --nodes more.csv --edges few.csv >more.out 2>more.err || fail "predict of tables: $(cat more.err)"
 grep -q '1 values are missing and 0 unknown' more.err && grep -q '"team": 0 values are missing and 1 unknown' more.err || fail "predict of tables does not tell of gaps: $(cat more.err)"
 py more.out <<'CHECK'
@@ -184,7 +184,7 @@ expect 3 'unknown dataset "nowhere"' -- train nowhere --model gcn --out x
 expect 2 "--resume runs/alone goes on" -- train data --model gcn --out runs/alone
 expect 2 "no config.json" -- train --resume data
 expect 2 "egc: --lr must be positive" -- train data --model gcn --lr 0 --out x
-expect 2 '"loss" or "mae"' -- train data --model gcn --watch rocauc --out x
+expect 2 '"loss" or "mae"' -- train data --model gcn --monitor rocauc --out x
 expect 3 'did you mean "zinc"?' -- train zinnc --model gcn --out x
 expect 2 "--hidden 13 must be a multiple of --heads 8 (the default): 8 or 16" -- train data --model egc-s --hidden 13 --out x
 expect 2 "--hidden 63 must be a multiple of --heads 8: 56 or 64" -- train data --model gat --hidden 63 --heads 8 --out x
@@ -277,8 +277,8 @@ runs train single "${tiny[@]}" --out runs/e3
 dataset constant "$regression" "3 2 4 2" "0,1" "5 5 5 5" "0 1" "2" "3"
 runs train constant "${tiny[@]}" --out runs/e4
 dataset oneclass "$binary" "3 2 4 2 3" "0,1" "0 1 1 1 0" "0 1" "2 3" "4"
-expect 3 "--watch loss" -- train oneclass "${tiny[@]}" --out runs/e5
-runs train oneclass "${tiny[@]}" --watch loss --out runs/e6
+expect 3 "--monitor loss" -- train oneclass "${tiny[@]}" --out runs/e5
+runs train oneclass "${tiny[@]}" --monitor loss --out runs/e6
 grep -q "undefined" stdout || fail "a ROC-AUC of one class is told as $(cat stdout)"
 dataset lonely "$regression" "3 2 2" "0,1" "1 2 3" "0" "1" "2"
 runs train lonely "${tiny[@]}" --out runs/e7   # batch norm of one graph goes by its running statistics

@@ -243,6 +243,25 @@ TEST(JsonReader, OptionalFieldsTakeWhatIsThere) {
                [&] { reader(ConfigField{"b"}, b); });
 }
 
+TEST(JsonReader, KeysOfEarlierVersionsAreRead) {
+  const ConfigField field{"monitor", "", "", "watch"};
+  for (const char* text : {R"({"monitor":"loss"})", R"({"watch":"loss"})"}) {
+    const Json json = parse(text);
+    JsonReader reader(json, kWhere);
+    std::string value;
+    reader(field, value);
+    EXPECT_EQ(value, "loss") << text;
+    EXPECT_NO_THROW(reader.refuse_unknown());
+  }
+  const Json both = parse(R"({"monitor":"loss","watch":"mae"})");
+  JsonReader reader(both, kWhere);
+  std::string value;
+  reader(field, value);
+  EXPECT_EQ(value, "loss");
+  expect_error(ErrorKind::kUsage, {"unknown key \"watch\"", "monitor"},
+               [&] { reader.refuse_unknown(); });
+}
+
 TEST(JsonReader, UnknownKeysAreListedWithTheKnown) {
   const Json json = parse(R"({"a":1,"hiden":2})");
   JsonReader reader(json, kWhere);

@@ -65,14 +65,14 @@ TEST(Progress, TheFirstOfEquallyGoodEpochsIsTheBest) {
 
 TEST(Progress, StopsEarly) {
   TrainConfig config;
-  config.early_stop = 3;
+  config.patience = 3;
   config.epochs = 100;
   Progress p;
   rates(config, {5, 4, 4, 4, 4}, false, p);  // three without improvement
   EXPECT_FALSE(is_finished(p, config));
   rates(config, {4}, false, p);
   EXPECT_TRUE(is_finished(p, config));
-  config.early_stop = 0;
+  config.patience = 0;
   Progress never;
   rates(config, std::vector<double>(99, 1), false, never);
   EXPECT_FALSE(is_finished(never, config));

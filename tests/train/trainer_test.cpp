@@ -234,10 +234,10 @@ TEST(Trainer, WatchesTheLossOrTheMetricOfTheDataset) {
   const auto d = molecules();
   const TaskData data(d, "");
   RunConfig config = config_for(d);
-  config.train.watch = "rocauc";
+  config.train.monitor = "rocauc";
   expect_error(ErrorKind::kUsage, {"\"loss\" or \"mae\"", "rocauc"},
                [&] { Trainer t(data, config); });
-  config.train.watch = "loss";
+  config.train.monitor = "loss";
   Trainer t(data, config);
   t.run_epoch({});
   EXPECT_EQ(t.progress().best, t.progress().history[0].valid_loss);

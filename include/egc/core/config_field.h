@@ -15,6 +15,8 @@ struct ConfigField {
   const char* help = "";
   // Empty: "--" and the key with dashes.
   const char* flag = "";
+  // How earlier versions wrote the key: read where the key itself is missing, never written.
+  const char* old_key = "";
 };
 // As `help`: the dataset decides, so there is no flag.
 inline constexpr const char* kOfDataset = nullptr;
