@@ -250,8 +250,8 @@ at::Tensor pna(const Parts& p, const at::Tensor& x) {
   const at::Tensor messages = p.towers("pre_nns", ".0", both_ends(p, nodes)).flatten(1);
   const at::Tensor mean = p.sum(messages) / p.graph.count;
   const at::Tensor var = p.sum(messages * messages) / p.graph.count - mean * mean;
-  constexpr double kLeast = nn::PnaConv::kLeastVariance;
-  const at::Tensor deviation = var.clamp_min(kLeast).sqrt().masked_fill(var <= kLeast, 0);
+  constexpr double kMin = nn::PnaConv::kMinVariance;
+  const at::Tensor deviation = var.clamp_min(kMin).sqrt().masked_fill(var <= kMin, 0);
   const at::Tensor aggregates =
       at::cat({in_towers(p, mean), in_towers(p, p.extremum(messages, "amin")),
                in_towers(p, p.extremum(messages, "amax")), in_towers(p, deviation)},

@@ -26,7 +26,7 @@ void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
   c->add_option("--batch", o->batch, "Graphs in a batch")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  c->add_option("--batches", o->most_batches, "Of an epoch, at most")
+  c->add_option("--batches", o->max_batches, "Of an epoch, at most")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   c->add_option("--reps", o->reps, "Repetitions")

@@ -235,9 +235,9 @@ void add_code(CLI::App& build, const CommonOptions& common) {
   CLI::App* c = build.add_subcommand(
       "code", "Method naming from Python sources (needs python3; runs none of them)");
   c->add_option("from", o->code.from, "A directory with Python sources")->required();
-  c->add_option("--least-nodes", o->code.least_nodes, "Smaller functions are left out")
+  c->add_option("--min-nodes", o->code.min_nodes, "Smaller functions are left out")
       ->capture_default_str();
-  c->add_option("--most-nodes", o->code.most_nodes, "Larger functions are left out")
+  c->add_option("--max-nodes", o->code.max_nodes, "Larger functions are left out")
       ->capture_default_str();
   o->add_to(*c);
   c->footer("Example:\n  egc data build code ~/projects --out data/code");

@@ -24,7 +24,7 @@ struct InfoOptions {
 
 constexpr const char* kParts[] = {"train", "valid", "test"};
 
-std::string place_of(const data::KnownDataset& known, const CommonOptions& common) {
+std::string path_of(const data::KnownDataset& known, const CommonOptions& common) {
   try {
     return app::dataset_directory(known.name, common)->string();
   } catch (const Error&) {
@@ -35,16 +35,16 @@ std::string place_of(const data::KnownDataset& known, const CommonOptions& commo
 void list(const CommonOptions& common) {
   if (!common.json) fmt::print("{:<12} {:<64} {}\n", "name", "what", "where");
   for (const auto& known : data::known_datasets()) {
-    const std::string place = place_of(known, common);
+    const std::string found = path_of(known, common);
     if (common.json)
       fmt::print(
           "{}\n",
           Json{
-              {"name", known.name}, {"what", known.what}, {"here", !place.empty()}, {"path", place}}
+              {"name", known.name}, {"what", known.what}, {"here", !found.empty()}, {"path", found}}
               .dump());
     else
       fmt::print("{:<12} {:<64} {}\n", known.name, known.what,
-                 place.empty() ? fmt::format("egc data fetch {}", known.name) : place);
+                 found.empty() ? fmt::format("egc data fetch {}", known.name) : found);
   }
   for (const auto& generator : data::generators())
     if (common.json)

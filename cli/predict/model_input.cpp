@@ -68,12 +68,12 @@ app::NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& 
 
 app::NextChunk read_in_slices(const data::Dataset& dataset) {
   auto first = std::make_shared<int64_t>(0);
-  const bool whole = !dataset.hetero.empty() || dataset.splits_nodes();
-  return [dataset, first, whole]() -> std::optional<app::PredictChunk> {
+  const bool is_one_graph = !dataset.hetero.empty() || dataset.splits_nodes();
+  return [dataset, first, is_one_graph]() -> std::optional<app::PredictChunk> {
     if (*first >= dataset.num_graphs()) return std::nullopt;
     const int64_t count = std::min(kChunk, dataset.num_graphs() - *first);
     app::PredictChunk chunk;
-    chunk.dataset = whole ? dataset : data::slice(dataset, *first, count);
+    chunk.dataset = is_one_graph ? dataset : data::slice(dataset, *first, count);
     *first += count;
     return chunk;
   };

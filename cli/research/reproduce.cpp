@@ -78,19 +78,20 @@ reproduce::FilledCell filled_cell(const Table& table, const Cell& cell, const Re
   return {&cell, reproduce::results_of(dir, table, cell, first_seed, o.seeds)};
 }
 
-std::vector<reproduce::Group> compared(const Table& table, const std::vector<const Cell*>& cells,
-                                       const std::map<std::string, std::string>& missing,
-                                       const ReproduceOptions& o, uint64_t first_seed) {
+std::vector<reproduce::TableBlock> compared(const Table& table,
+                                            const std::vector<const Cell*>& cells,
+                                            const std::map<std::string, std::string>& missing,
+                                            const ReproduceOptions& o, uint64_t first_seed) {
   std::vector<reproduce::FilledCell> filled;
   for (const Cell* cell : cells) filled.push_back(filled_cell(table, *cell, o, first_seed));
   return reproduce::compare(table, filled, missing, o.change);
 }
 
 // Everything that there is of the cells. What cannot be read is left out, for others are shown too.
-std::vector<reproduce::Group> compared_as_far_as_there(const Table& table,
-                                                       const std::vector<const Cell*>& cells,
-                                                       ReproduceOptions o,
-                                                       const CommonOptions& common) {
+std::vector<reproduce::TableBlock> compared_as_far_as_there(const Table& table,
+                                                            const std::vector<const Cell*>& cells,
+                                                            ReproduceOptions o,
+                                                            const CommonOptions& common) {
   o.seeds.reset();
   std::vector<reproduce::FilledCell> filled;
   for (const Cell* cell : cells) try {
@@ -105,7 +106,7 @@ std::vector<reproduce::Group> compared_as_far_as_there(const Table& table,
 
 // Of the whole table, whichever of its cells were asked for.
 void write_page(const Table& table, const ReproduceOptions& o, const CommonOptions& common) {
-  std::vector<reproduce::Group> scores;
+  std::vector<reproduce::TableBlock> scores;
   if (table.measure == reproduce::Measure::kEpoch) {
     const Table main = app::read_table(kMain);
     std::vector<const Cell*> cells = all_cells(main);

@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 class Display : public app::TrainProgress {
  public:
   explicit Display(const CommonOptions& common) : common_(common) {
-    output_ = app::train_place().rank > 0  ? TrainOutput::kNothing  // rank 0 tells
+    output_ = app::group_address().rank > 0  ? TrainOutput::kNothing  // rank 0 tells
               : common.json                ? TrainOutput::kJson
               : common.quiet               ? TrainOutput::kNothing
               : status_line::is_possible() ? TrainOutput::kTerminal
@@ -114,7 +114,7 @@ void train(const app::TrainRequest& o, const CommonOptions& common) {
   const auto* stop = watch_stop_signals();
   Display display(common);
   const app::TrainReport report = app::train(o, common, display, stop);
-  const bool is_first = app::train_place().rank == 0;
+  const bool is_first = app::group_address().rank == 0;
   for (const TrainOutcome& r : report.outcomes) {
     if (!r.interrupted) continue;
     if (is_first)

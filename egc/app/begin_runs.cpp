@@ -163,7 +163,7 @@ const LoadedDataset& TrainingData::of(const std::string& name) {
   fixed.seed = 0;
   // Of a graph in parts the first tells all that a run asks.
   loaded_.emplace(data::is_parts_directory(name)
-                      ? data::read_part(name, /*part=*/0, train_place().size).dataset
+                      ? data::read_part(name, /*part=*/0, group_address().size).dataset
                       : load_dataset(name, fixed));
   name_ = name;
   return *loaded_;
@@ -193,7 +193,7 @@ std::vector<std::string> begin_runs(const TrainRequest& o, const Session& sessio
   data.rename(options.dataset);
   replaced = std::make_unique<Replaced>(dir, o.overwrite, options.config);
   if (o.seeds == 1) {
-    create_runs(dataset, options, {{dir, session.seed}}, train_place().size);
+    create_runs(dataset, options, {{dir, session.seed}}, group_address().size);
     return {dir};
   }
   // All of them or none: a set with some missing would look complete.

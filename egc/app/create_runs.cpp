@@ -115,7 +115,7 @@ void explain_width(const models::ModelConfig& m) {
 
 // Columns of tables are standardised unless the person says otherwise.
 void choose_scaling(const data::Dataset& dataset, train::TrainConfig& t) {
-  const bool part = !dataset.checksum_of_whole.empty();
+  const bool part = !dataset.checksum_of_dataset.empty();
   if (t.standardize.empty())
     t.standardize = data::has_raw_numbers(dataset.info) && !part ? "train" : "none";
   if (t.standardize == "train") {

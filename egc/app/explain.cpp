@@ -96,25 +96,25 @@ class Explainer {
   void draw(const inference::BatchTensors& batch, const data::Dataset& given) {
     const models::ModelInput& in = batch.input;
     const int64_t nodes = in.graph.num_targets();
-    constexpr int64_t kMostNodes = 200;  // beyond it nothing can be seen
-    if (nodes > kMostNodes || nodes < 2) {
+    constexpr int64_t kMaxNodes = 200;  // beyond it nothing can be seen
+    if (nodes > kMaxNodes || nodes < 2) {
       pictures_ +=
           fmt::format("<p>graph {}: {} nodes, not drawn</p>\n", id_of(batch, 0, drawn_++), nodes);
       return;
     }
     const auto [values, vectors] = models::graph_spectrum(in.graph);
     const auto layers = models::explain(model_.network(), in, vectors.to(DType::kF32));
-    const int64_t place = batch.ids.empty() ? 0 : batch.ids.front();
+    const int64_t id = batch.ids.empty() ? 0 : batch.ids.front();
     report::GraphPicture picture;
     picture.kind_names = names_of(layers.front().aggregators);
-    add_graph(picture, given, place);
+    add_graph(picture, given, id);
     // Slow waves over the graph are a rough map of it.
     for (int64_t i = 0; i < nodes; ++i)
       picture.places.emplace_back(vectors.item(i, 1),
                                   vectors.item(i, std::min<int64_t>(2, nodes - 1)));
     picture.places = report::lay_out(picture.places, picture.edges);
     pictures_ += fmt::format("<h2>Graph {}</h2>\n{}<div class=\"charts\">\n",
-                             id_of(batch, 0, drawn_++), report::cards(answer_to(given, place)));
+                             id_of(batch, 0, drawn_++), report::cards(answer_to(given, id)));
     for (size_t k = 0; k < layers.size(); ++k) {
       picture.title = fmt::format("Layer {}: the aggregator with the largest share", k + 1);
       picture.kinds.clear();
@@ -185,8 +185,8 @@ class Explainer {
         out.emplace_back("label", name(info.class_names, given.labels.classes[graph]));
       return out;
     }
-    constexpr int64_t kMostTargets = 6;
-    for (int64_t k = 0; k < std::min(said.columns, kMostTargets); ++k) {
+    constexpr int64_t kMaxTargets = 6;
+    for (int64_t k = 0; k < std::min(said.columns, kMaxTargets); ++k) {
       const std::string of = said.columns > 1 ? " " + name(info.target_names, k) : "";
       out.emplace_back("predicted" + of,
                        fmt::format("{:.4g}", said.values[static_cast<size_t>(k)]));
@@ -198,7 +198,7 @@ class Explainer {
     return out;
   }
 
-  // Of a part of a dataset, the dataset's own number of the graph; else its place in the input.
+  // Of a part of a dataset, the dataset's own number of the graph; else its id in the input.
   int64_t id_of(const inference::BatchTensors& batch, size_t graph, int64_t graphs_before) const {
     return graph < batch.ids.size() && !options_.part.empty()
                ? batch.ids[graph]

@@ -17,8 +17,8 @@ constexpr std::string_view kZincKinds =
     "C O N F CH S Cl O- NH+ Br NH3+ NH2+ N+ N- S- I P OH+ NH- O+ S+ PH PH2 CH2- P+ SH+ CH- PH+";
 constexpr std::string_view kGenerated = "C O N F S Cl";
 
-std::string word(std::string_view words, int64_t place) {
-  for (; place > 0; --place) {
+std::string word(std::string_view words, int64_t index) {
+  for (; index > 0; --index) {
     const size_t blank = words.find(' ');
     if (blank == std::string_view::npos) return "?";
     words.remove_prefix(blank + 1);

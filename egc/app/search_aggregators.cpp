@@ -70,7 +70,7 @@ class AggregatorSearch {
         session_(session),
         stop_(stop),
         base_(base_config(options)),
-        epochs_(most_epochs(base_)) {
+        epochs_(max_epochs(base_)) {
     const std::string model = base_["model"].value("model", "egc-s");
     std::vector<std::string_view> choosers;  // layers that take any set of aggregators
     for (const nn::LayerDescriptor& layer : nn::layer_table())
@@ -96,7 +96,7 @@ class AggregatorSearch {
     const Found found = o_.method == "halving" ? by_halving() : by_gates();
     if (on_choice) on_choice(found);
     std::vector<Names> sets = found.finalists;
-    if (!by_hand_.empty() && place_of(by_hand_, sets) == sets.size()) sets.push_back(by_hand_);
+    if (!by_hand_.empty() && index_of(by_hand_, sets) == sets.size()) sets.push_back(by_hand_);
     std::vector<Trial> trials;
     for (int64_t k = 0; k < o_.seeds; ++k)
       for (const Names& set : sets)
@@ -105,7 +105,7 @@ class AggregatorSearch {
     std::vector<Final> finals(sets.size());
     for (size_t k = 0; k < sets.size(); ++k) finals[k].aggregators = sets[k];
     for (const Trial& t : trials) {
-      Final& f = finals[place_of(aggregators_of(t), sets)];
+      Final& f = finals[index_of(aggregators_of(t), sets)];
       f.valid.push_back(t.valid);
       f.test.push_back(t.test);
       f.epochs += t.epochs;
@@ -136,7 +136,7 @@ class AggregatorSearch {
   }
 
   // Of a set in whatever order; sets.size(): it is not among them.
-  static size_t place_of(const Names& set, const std::vector<Names>& sets) {
+  static size_t index_of(const Names& set, const std::vector<Names>& sets) {
     const auto same = [&](const Names& other) {
       return std::is_permutation(set.begin(), set.end(), other.begin(), other.end());
     };
@@ -225,7 +225,7 @@ class AggregatorSearch {
       if (k != chosen) out.search_epochs += finals[k].epochs;
     std::vector<Names> sets;
     for (const Final& f : finals) sets.push_back(f.aggregators);
-    const size_t by_hand = by_hand_.empty() ? chosen : place_of(by_hand_, sets);
+    const size_t by_hand = by_hand_.empty() ? chosen : index_of(by_hand_, sets);
     const auto add = [&](const char* role, size_t k) {
       out.finals.push_back(finals[k]);
       out.finals.back().role = role;

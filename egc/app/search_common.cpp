@@ -46,7 +46,7 @@ Json base_config(const SearchOptions& o) {
   return config;
 }
 
-int64_t most_epochs(const Json& config) { return config.at("train").at("epochs").get<int64_t>(); }
+int64_t max_epochs(const Json& config) { return config.at("train").at("epochs").get<int64_t>(); }
 
 void claim_directory(const SearchOptions& o, Json plan, const Session& session) {
   dataset_directory(o.trials.dataset, session);  // a misspelt one leaves nothing behind

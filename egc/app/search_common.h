@@ -12,7 +12,7 @@ namespace egc::app {
 // The configuration that the options give.
 nlohmann::ordered_json base_config(const SearchOptions& options);
 // The most epochs of a training of that configuration.
-int64_t most_epochs(const nlohmann::ordered_json& config);
+int64_t max_epochs(const nlohmann::ordered_json& config);
 // The directory belongs to one search from now on: throws kUsage where another was begun there,
 // kData where there is no such dataset. `plan` is what makes it another.
 void claim_directory(const SearchOptions& options, nlohmann::ordered_json plan,

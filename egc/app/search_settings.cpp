@@ -71,7 +71,7 @@ SettingsSearchResult search_settings(const SettingsSearchOptions& options, const
   Json plan = {{"settings", Json::array()}};
   for (const Trial& t : trials) plan["settings"].push_back(Json::parse(t.config));
   claim_directory(o, std::move(plan), session);
-  const int64_t epochs = most_epochs(base);
+  const int64_t epochs = max_epochs(base);
   const auto rungs = search::halving_rungs(
       trials.size(), o.method == "halving" ? o.first_epochs : epochs, epochs, o.factor);
   SettingsSearchResult result{run_rungs(trials, rungs, o.trials, session, stop), ""};

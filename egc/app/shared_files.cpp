@@ -10,11 +10,11 @@ namespace fs = std::filesystem;
 namespace {
 
 // The folders of the program and of the library, whichever uses this.
-std::vector<fs::path> places() {
+std::vector<fs::path> folders() {
   std::error_code ignored;
   std::vector<fs::path> out = {fs::read_symlink("/proc/self/exe", ignored).parent_path()};
   Dl_info library = {};
-  if (dladdr(reinterpret_cast<const void*>(&places), &library) != 0)
+  if (dladdr(reinterpret_cast<const void*>(&folders), &library) != 0)
     out.push_back(fs::absolute(library.dli_fname, ignored).parent_path());
   return out;
 }
@@ -23,10 +23,10 @@ std::vector<fs::path> places() {
 
 std::optional<fs::path> shared_file(const fs::path& name) {
   std::error_code ignored;
-  for (const fs::path& folder : places())
+  for (const fs::path& folder : folders())
     // Beside the program, beside the library, and in the sources of a build.
-    for (const char* place : {"../share/egc", EGC_SHARED_FROM_LIBRARY, "../../.."}) {
-      const fs::path file = folder / place / name;
+    for (const char* candidate : {"../share/egc", EGC_SHARED_FROM_LIBRARY, "../../.."}) {
+      const fs::path file = folder / candidate / name;
       if (fs::exists(file, ignored)) return file.lexically_normal();
     }
   return std::nullopt;

@@ -42,7 +42,7 @@ TrainOutcome outcome_of(const Json& line) {
 std::vector<TrainOutcome> train_in_turn(const std::vector<std::string>& runs, const TrainRequest& o,
                                         TrainingData& data, TrainProgress& progress,
                                         const volatile std::sig_atomic_t* stop,
-                                        distributed::Group* group) {
+                                        distributed::ProcessGroup* group) {
   const LoadDataset load = [&](const std::string& name) {
     return runs.size() == 1 ? data.take(name) : data.of(name);
   };
@@ -135,20 +135,20 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
   out.directory = !o.resume.empty() ? o.resume
                   : o.out.empty()   ? free_directory(o.options, o.overwrite)
                                     : o.out;
-  const distributed::GroupAddress place = train_place();
-  check(place.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
+  const distributed::GroupAddress address = group_address();
+  check(address.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
         o.seeds);
   TrainingData data(session);
   std::mutex changing;                 // what follows
   std::unique_ptr<Replaced> replaced;  // until the new runs have results
-  std::unique_ptr<distributed::Group> group;
-  if (place.size > 1)  // at once: reading data may take longer than others wait for each other
-    group = std::make_unique<distributed::Group>(place, [&](const std::string& sentence) {
+  std::unique_ptr<distributed::ProcessGroup> group;
+  if (address.size > 1)  // at once: reading data may take longer than others wait for each other
+    group = std::make_unique<distributed::ProcessGroup>(address, [&](const std::string& sentence) {
       const std::scoped_lock lock(changing);
       if (replaced) replaced->put_back();
       end_process(sentence);
     });
-  if (place.rank > 0) {  // rank 0 has the files and tells the rest
+  if (address.rank > 0) {  // rank 0 has the files and tells the rest
     out.runs = {out.directory};
     out.outcomes = train_in_turn(out.runs, o, data, progress, stop, group.get());
     return out;
@@ -160,7 +160,7 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
   } else {
     out.runs = runs_in(out.directory);
   }
-  check(place.size == 1 || out.runs.size() == 1,
+  check(address.size == 1 || out.runs.size() == 1,
         "a group of processes goes on with one run at a time; {} has {}", out.directory,
         out.runs.size());
   progress.on_runs(out.directory, out.runs);

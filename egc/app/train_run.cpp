@@ -15,7 +15,7 @@ namespace {
 // Batch norm and dropout know of the group while it trains.
 class SharedBatches {
  public:
-  explicit SharedBatches(distributed::Group* group) { set_batch_group(group); }
+  explicit SharedBatches(distributed::ProcessGroup* group) { set_batch_group(group); }
   ~SharedBatches() { set_batch_group(nullptr); }
 };
 
@@ -26,21 +26,21 @@ void log_part(const data::DatasetPart& part) {
 }
 
 // Rank 0 decides who has which node.
-data::DatasetPart part_of_rank(const data::Dataset& whole, const std::string& split,
-                               distributed::Group& group) {
-  const data::WholeGraph graph(whole);
-  std::vector<int32_t> part_of(static_cast<size_t>(whole.num_nodes()));
+data::DatasetPart part_of_rank(const data::Dataset& dataset, const std::string& split,
+                               distributed::ProcessGroup& group) {
+  const data::WholeGraph graph(dataset);
+  std::vector<int32_t> part_of(static_cast<size_t>(dataset.num_nodes()));
   if (group.rank() == 0)
     part_of = partition(graph.schema, graph.graph, group.size(), PartitionMethod::kMetis);
   group.broadcast(std::as_writable_bytes(std::span(part_of)));
-  const data::Split divided = data::with_valid(whole, split);
-  return data::cut_dataset(whole, graph, {&divided, 1}, part_of, group.size(), group.rank());
+  const data::Split divided = data::with_valid(dataset, split);
+  return data::cut_dataset(dataset, graph, {&divided, 1}, part_of, group.size(), group.rank());
 }
 
 // Of a group: its batches are shared, or one large graph is cut among its processes, unless that
 // was done before.
 train::TaskData load_task(const train::RunConfig& config, const LoadDataset& load,
-                          distributed::Group* group) {
+                          distributed::ProcessGroup* group) {
   const std::string& name = config.dataset;
   const auto check_same = [&](const std::string& checksum) {
     check_data(config.dataset_checksum == checksum,
@@ -75,13 +75,13 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
 
 }  // namespace
 
-distributed::GroupAddress train_place() {
+distributed::GroupAddress group_address() {
   return distributed::address_from_environment().value_or(distributed::GroupAddress());
 }
 
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
                        const train::RunLimits& limits, train::RunObserver& observer,
-                       distributed::Group* group) {
+                       distributed::ProcessGroup* group) {
   const bool first = group == nullptr || group->rank() == 0;
   std::optional<train::RunDirectory> dir;
   if (first) dir.emplace(train::RunDirectory::open(directory));

@@ -18,7 +18,7 @@ LoaderBenchResult measure_loader(const data::Dataset& dataset, const LoaderBench
   Rng rng(o.seed);
   network->reset_parameters(rng);
   const auto& all = dataset.split("").train;
-  const auto count = std::min<int64_t>(all.size(), o.most_batches * o.batch);
+  const auto count = std::min<int64_t>(all.size(), o.max_batches * o.batch);
   const auto ids = all.span().subspan(0, static_cast<size_t>(count));
   const auto step = [&](data::GraphBatch batch) {
     const auto tensors = inference::to_tensors(std::move(batch));

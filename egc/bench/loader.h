@@ -15,7 +15,7 @@ struct LoaderBenchOptions {
   std::string model = "egc-m";
   int64_t hidden = 124;
   int64_t batch = 64;
-  int64_t most_batches = 200;
+  int64_t max_batches = 200;
   int reps = 5;
   uint64_t seed = 0;
 };

@@ -17,9 +17,9 @@ namespace egc {
 // Goes over the text before anything is built. The library's own callback would do while building,
 // but it looks at all members of an object whenever one of them ends: the square of their number.
 template <class Json>
-class JsonWatch {
+class JsonStructureCheck {
  public:
-  JsonWatch(const std::string& where, ErrorKind kind) : where_(where), kind_(kind) {}
+  JsonStructureCheck(const std::string& where, ErrorKind kind) : where_(where), kind_(kind) {}
 
   bool null() { return true; }
   bool boolean(bool /*value*/) { return true; }
@@ -36,9 +36,9 @@ class JsonWatch {
   bool end_array() { return close(); }
   bool key(std::string& name) {
     // An ordered object looks for every key among all before.
-    constexpr size_t kMostOrdered = 10'000;
-    if (std::is_same_v<Json, nlohmann::ordered_json> && ++keys_ > kMostOrdered)
-      fail(kind_, "{}: the JSON has more than {} keys", where_, kMostOrdered);
+    constexpr size_t kMaxOrdered = 10'000;
+    if (std::is_same_v<Json, nlohmann::ordered_json> && ++keys_ > kMaxOrdered)
+      fail(kind_, "{}: the JSON has more than {} keys", where_, kMaxOrdered);
     if (!open_.back().insert(name).second) fail(kind_, "{}: names \"{}\" twice", where_, name);
     return true;
   }
@@ -70,7 +70,7 @@ template <class Json>
 Json parse_json(std::string_view text, const std::string& where, ErrorKind kind) {
   if (text.find('\0') != std::string_view::npos)  // the library would stop there, and be content
     fail(kind, "{}: is not valid JSON: it has a NUL byte", where);
-  JsonWatch<Json> watch(where, kind);
+  JsonStructureCheck<Json> watch(where, kind);
   Json::sax_parse(text, &watch);
   try {
     return Json::parse(text);

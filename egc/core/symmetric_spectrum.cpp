@@ -30,9 +30,9 @@ Spectrum symmetric_spectrum(std::vector<double> a, int64_t n) {
   for (int64_t i = 0; i < n; ++i) v[i * n + i] = 1;
   double largest = 0;
   for (const double x : a) largest = std::max(largest, std::abs(x));
-  constexpr int kMostSweeps = 60;  // some ten are enough
+  constexpr int kMaxSweeps = 60;  // some ten are enough
   const double zero = 1e-15 * largest;
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
     bool done = true;
     for (int64_t p = 0; p < n; ++p)
       for (int64_t q = p + 1; q < n; ++q)

@@ -137,7 +137,7 @@ class Writer {
   Json json_ = Json::object();
 };
 
-constexpr int64_t kMostCategories = int64_t{1} << 31;
+constexpr int64_t kMaxCategories = int64_t{1} << 31;
 
 GivenInfo read_fields(const Json& json, const std::string& where) {
   GivenInfo out;
@@ -148,14 +148,14 @@ GivenInfo read_fields(const Json& json, const std::string& where) {
     if (std::find(reader.known().begin(), reader.known().end(), key) == reader.known().end())
       log_warning("{}: \"{}\" is unknown and ignored; known: {}", where, key,
                   fmt::join(reader.known(), ", "));
-  if (out.info.num_classes < 0 || out.info.num_classes > kMostCategories)
+  if (out.info.num_classes < 0 || out.info.num_classes > kMaxCategories)
     reader.fail_at("num_classes", "must be a number of classes, got {}", out.info.num_classes);
   if (out.info.num_targets < 1)
     reader.fail_at("num_targets", "must be at least 1, got {}", out.info.num_targets);
   for (const char* key : {"categories", "edge_categories"})
     for (const int64_t count :
          std::string_view(key) == "categories" ? out.info.categories : out.info.edge_categories)
-      if (count < 1 || count > kMostCategories)
+      if (count < 1 || count > kMaxCategories)
         reader.fail_at(key, "must be numbers from 1 to 2^31, got {}", count);
   return out;
 }

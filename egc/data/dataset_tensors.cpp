@@ -39,7 +39,7 @@ std::string structure_of(const Dataset& d, NoUtf8 bytes) {
                      {"nodes", d.hetero.num_nodes},
                      {"target", d.hetero.target_type},
                      {"relations", relations}};
-    if (!d.hetero.nodes_of_whole.empty()) out["hetero"]["of_whole"] = d.hetero.nodes_of_whole;
+    if (!d.hetero.nodes_of_graph.empty()) out["hetero"]["of_whole"] = d.hetero.nodes_of_graph;
   }
   return out.dump(
       -1, ' ', false,
@@ -57,7 +57,7 @@ Dataset with_structure(const std::string& text, const std::string& where) {
     d.hetero.schema.node_types = h.at("types").get<std::vector<std::string>>();
     d.hetero.num_nodes = h.at("nodes").get<std::vector<int64_t>>();
     d.hetero.target_type = h.at("target").get<int64_t>();
-    if (h.contains("of_whole")) d.hetero.nodes_of_whole = h["of_whole"].get<std::vector<int64_t>>();
+    if (h.contains("of_whole")) d.hetero.nodes_of_graph = h["of_whole"].get<std::vector<int64_t>>();
     for (const json& r : h.at("relations"))
       d.hetero.schema.relations.push_back({r.at("name").get<std::string>(),
                                            r.at("source").get<int64_t>(),

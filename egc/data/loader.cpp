@@ -24,9 +24,10 @@ Loader::Loader(const GraphStore& store, std::span<const int64_t> ids, const Load
 
 int64_t Loader::num_batches() const {
   const auto size = static_cast<int64_t>(ids_.size());
-  const int64_t whole = size / options_.batch_size;
+  const int64_t full_batches = size / options_.batch_size;
   const int64_t rest = size % options_.batch_size;
-  return rest == 0 || (whole > 0 && rest < options_.least) ? whole : whole + 1;
+  return rest == 0 || (full_batches > 0 && rest < options_.min_batch_size) ? full_batches
+                                                                           : full_batches + 1;
 }
 
 void Loader::begin(int64_t epoch, int64_t first_batch) {

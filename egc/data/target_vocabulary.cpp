@@ -17,11 +17,11 @@ std::vector<std::string_view> split_words(std::string_view line) {
 TargetVocabulary::TargetVocabulary(const TextLines& lines, std::span<const int64_t> train,
                                    int64_t words, int64_t length)
     : length_(length) {
-  std::unordered_map<std::string_view, size_t> place;
+  std::unordered_map<std::string_view, size_t> index;
   std::vector<std::pair<std::string_view, int64_t>> counts;  // in the order of first appearance
   for (const int64_t k : train)
     for (const std::string_view word : split_words(lines[k])) {
-      const auto [it, fresh] = place.try_emplace(word, counts.size());
+      const auto [it, fresh] = index.try_emplace(word, counts.size());
       if (fresh) counts.emplace_back(word, 0);
       ++counts[it->second].second;
     }

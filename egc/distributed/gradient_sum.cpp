@@ -9,13 +9,13 @@ constexpr int64_t kBucket = 1 << 18;  // values: a megabyte
 
 }  // namespace
 
-GradientSum::GradientSum(const std::vector<int64_t>& sizes, Group& group)
-    : group_(group), places_(sizes.size()) {
+GradientSum::GradientSum(const std::vector<int64_t>& sizes, ProcessGroup& group)
+    : group_(group), slices_(sizes.size()) {
   for (size_t k = sizes.size(); k-- > 0;) {
     const auto filled = buckets_.empty() ? 0 : std::ssize(buckets_.back().values);
     if (buckets_.empty() || filled + sizes[k] > kBucket) buckets_.emplace_back();
     Bucket& bucket = buckets_.back();
-    places_[k] = {buckets_.size() - 1, std::ssize(bucket.values), sizes[k]};
+    slices_[k] = {buckets_.size() - 1, std::ssize(bucket.values), sizes[k]};
     bucket.parameters.push_back(k);
     bucket.values.resize(bucket.values.size() + static_cast<size_t>(sizes[k]));
   }
@@ -30,7 +30,7 @@ void GradientSum::begin() {
 }
 
 void GradientSum::ready(size_t parameter, std::span<const float> gradient) {
-  const Place& place = places_[parameter];
+  const BucketSlice& place = slices_[parameter];
   Bucket& bucket = buckets_[place.bucket];
   std::copy(gradient.begin(), gradient.end(), bucket.values.begin() + place.offset);
   if (--bucket.missing == 0) send_complete();
@@ -50,8 +50,8 @@ void GradientSum::finish(
     bucket.sum.reset();
     for (const size_t k : bucket.parameters)
       use(k, std::span<const float>(bucket.values)
-                 .subspan(static_cast<size_t>(places_[k].offset),
-                          static_cast<size_t>(places_[k].size)));
+                 .subspan(static_cast<size_t>(slices_[k].offset),
+                          static_cast<size_t>(slices_[k].size)));
   }
 }
 

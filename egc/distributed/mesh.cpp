@@ -14,7 +14,7 @@
 namespace egc::distributed {
 namespace {
 
-// Longer than anything but a loss, which the watch sees long before.
+// Longer than anything but a loss, which the heartbeats sees long before.
 constexpr std::chrono::minutes kCollective{30};
 
 using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
@@ -49,9 +49,9 @@ std::shared_ptr<gloo::transport::Device> make_device(const std::string& address)
   return gloo::transport::tcp::CreateDevice(attributes);
 }
 
-Mesh::Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> device,
-           Meeting& meeting, Clock::time_point deadline)
-    : gloo::Context(place.rank, place.size) {
+Mesh::Mesh(const GroupAddress& address, std::shared_ptr<gloo::transport::Device> device,
+           Rendezvous& rendezvous, Clock::time_point deadline)
+    : gloo::Context(address.rank, address.size) {
   device_ = std::move(device);
   transportContext_ = device_->createContext(rank, size);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
@@ -62,10 +62,10 @@ Mesh::Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> d
     const std::vector<char> bytes = transportContext_->createPair(r)->address().bytes();
     addresses[static_cast<size_t>(r)].assign(bytes.begin(), bytes.end());
   }
-  const std::vector<std::string> theirs = meeting.swap(addresses, deadline);
+  const std::vector<std::string> received_addresses = rendezvous.swap(addresses, deadline);
   for (int r = 0; r < size; ++r) {
     if (r == rank) continue;
-    const std::string& address = theirs[static_cast<size_t>(r)];
+    const std::string& address = received_addresses[static_cast<size_t>(r)];
     transportContext_->getPair(r)->connect({address.begin(), address.end()});
   }
   setTimeout(kCollective);
@@ -74,9 +74,9 @@ Mesh::Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> d
 
 std::unique_ptr<BatchGroup::Pending> Mesh::exchange(const void* sent, std::span<const Piece> to,
                                                     void* received, std::span<const Piece> from) {
-  const Piece mine = to[static_cast<size_t>(rank)], own = from[static_cast<size_t>(rank)];
-  check(mine.bytes == own.bytes, "exchange: rank {} sends itself {} bytes and receives {}", rank,
-        mine.bytes, own.bytes);
+  const Piece to_self = to[static_cast<size_t>(rank)], from_self = from[static_cast<size_t>(rank)];
+  check(to_self.bytes == from_self.bytes, "exchange: rank {} sends itself {} bytes and receives {}",
+        rank, to_self.bytes, from_self.bytes);
   const SignalsBlocked blocked;  // Gloo writes in this thread, maybe to somebody who is gone
   auto out = std::make_unique<Exchange>();
   // Gloo does not write to what it sends.
@@ -96,9 +96,10 @@ std::unique_ptr<BatchGroup::Pending> Mesh::exchange(const void* sent, std::span<
     out->sent->send(r, slot, static_cast<size_t>(piece.offset), static_cast<size_t>(piece.bytes));
     ++out->sending;
   }
-  if (mine.bytes > 0)
-    std::memcpy(static_cast<char*>(received) + own.offset,
-                static_cast<const char*>(sent) + mine.offset, static_cast<size_t>(mine.bytes));
+  if (to_self.bytes > 0)
+    std::memcpy(static_cast<char*>(received) + from_self.offset,
+                static_cast<const char*>(sent) + to_self.offset,
+                static_cast<size_t>(to_self.bytes));
   return out;
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "egc/distributed/meeting.h"
+#include "egc/distributed/rendezvous.h"
 #include "egc/graph/batch_group.h"
 
 namespace egc::distributed {
@@ -18,8 +18,8 @@ std::shared_ptr<gloo::transport::Device> make_device(const std::string& address)
 class Mesh : public gloo::Context {
  public:
   // Every rank makes its meshes in the same order.
-  Mesh(const GroupAddress& place, std::shared_ptr<gloo::transport::Device> device, Meeting& meeting,
-       Clock::time_point deadline);
+  Mesh(const GroupAddress& address, std::shared_ptr<gloo::transport::Device> device,
+       Rendezvous& rendezvous, Clock::time_point deadline);
 
   // What stands in a buffer for, or from, each rank.
   struct Piece {

@@ -54,25 +54,25 @@ int listen_on(const addrinfo& a) {
 }
 
 // 0, or errno.
-int connect_on(const Line& line, const addrinfo& a, Clock::time_point deadline) {
-  if (connect(line.socket(), a.ai_addr, a.ai_addrlen) == 0) return 0;
+int connect_on(const Connection& connection, const addrinfo& a, Clock::time_point deadline) {
+  if (connect(connection.socket(), a.ai_addr, a.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS && errno != EINTR) return errno;
-  pollfd p{line.socket(), POLLOUT, 0};
+  pollfd p{connection.socket(), POLLOUT, 0};
   if (poll(&p, 1, milliseconds_until(std::min(deadline, Clock::now() + kAttempt))) <= 0)
     return ETIMEDOUT;
   int error = 0;
   socklen_t size = sizeof error;
-  getsockopt(line.socket(), SOL_SOCKET, SO_ERROR, &error, &size);
+  getsockopt(connection.socket(), SOL_SOCKET, SO_ERROR, &error, &size);
   return error;
 }
 
 // Where nobody listens at a port that the system also gives to clients, it may give a client that
 // very port, and connect it to itself.
-bool is_own_peer(const Line& line) {
+bool is_own_peer(const Connection& connection) {
   sockaddr_storage ends[2] = {};
   socklen_t sizes[2] = {sizeof ends[0], sizeof ends[1]};
-  getsockname(line.socket(), reinterpret_cast<sockaddr*>(&ends[0]), &sizes[0]);
-  getpeername(line.socket(), reinterpret_cast<sockaddr*>(&ends[1]), &sizes[1]);
+  getsockname(connection.socket(), reinterpret_cast<sockaddr*>(&ends[0]), &sizes[0]);
+  getpeername(connection.socket(), reinterpret_cast<sockaddr*>(&ends[1]), &sizes[1]);
   return std::memcmp(&ends[0], &ends[1], sizeof ends[0]) == 0;
 }
 
@@ -117,8 +117,8 @@ int listen_at(const std::string& address, std::span<const int> ports) {
        std::min(ports.front(), ports.back()), std::max(ports.front(), ports.back()));
 }
 
-Line try_to_connect(const std::string& address, int port, Clock::time_point deadline,
-                    std::string& reason) {
+Connection try_to_connect(const std::string& address, int port, Clock::time_point deadline,
+                          std::string& reason) {
   Addresses found(nullptr, freeaddrinfo);
   const int unknown = look_up(address.c_str(), port, found);
   if (unknown != 0 && unknown != EAI_AGAIN)
@@ -127,10 +127,10 @@ Line try_to_connect(const std::string& address, int port, Clock::time_point dead
   for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
     const int s = open_socket(*a);
     if (s < 0) continue;
-    Line line(s);
-    int error = connect_on(line, *a, deadline);
-    if (error == 0 && is_own_peer(line)) error = ECONNREFUSED;
-    if (error == 0) return line;
+    Connection connection(s);
+    int error = connect_on(connection, *a, deadline);
+    if (error == 0 && is_own_peer(connection)) error = ECONNREFUSED;
+    if (error == 0) return connection;
     reason = std::strerror(error);
   }
   return {};

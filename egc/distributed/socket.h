@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "egc/distributed/line.h"
+#include "egc/distributed/connection.h"
 
 namespace egc::distributed {
 
@@ -13,9 +13,9 @@ namespace egc::distributed {
 // elsewhere.
 int listen_at(const std::string& address, std::span<const int> ports);
 
-// One attempt. A closed line and the reason where nobody listens.
-Line try_to_connect(const std::string& address, int port, Clock::time_point deadline,
-                    std::string& reason);
+// One attempt. A closed connection and the reason where nobody listens.
+Connection try_to_connect(const std::string& address, int port, Clock::time_point deadline,
+                          std::string& reason);
 
 std::string address_of_this_side(int socket);
 std::string address_of_other_side(int socket);

@@ -47,11 +47,11 @@ kernels::BasesSlice<T> slice(const FusedProblem<T>& p, int64_t s) {
 // Whether every row of every slice of the output consists of whole, aligned cache lines.
 template <class T>
 bool whole_lines(const FusedProblem<T>& p, const T* out) {
-  bool whole = is_line_multiple(reinterpret_cast<uintptr_t>(out)) &&
-               is_line_multiple(p.shape.head_width * sizeof(T));
+  bool is_aligned = is_line_multiple(reinterpret_cast<uintptr_t>(out)) &&
+                    is_line_multiple(p.shape.head_width * sizeof(T));
   for (int64_t s = 0; s < p.layout.num_slices(); ++s)
-    whole = whole && is_line_multiple(p.layout.width(s) * sizeof(T));
-  return whole;
+    is_aligned = is_aligned && is_line_multiple(p.layout.width(s) * sizeof(T));
+  return is_aligned;
 }
 
 template <class F>
@@ -141,8 +141,8 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
       // Sources that are no rows here have their loops elsewhere.
       pass(without_loops, {own, sources.end});
     });
-    // Threads own columns here, whole vectors of them, as many as there are for each. However they
-    // are cut, each element is added to in the order of the targets.
+    // Threads own columns here, whole vectors of them, as many as there are for each. However
+    // they are cut, each element is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
     const int64_t tasks = targets * columns < (1 << 16) ? 1 : num_threads();
     const int64_t group = ((columns + tasks - 1) / tasks + 15) / 16 * 16;

@@ -86,12 +86,12 @@ void OnnxGraph::output(const Value& value, const std::string& name, OnnxType typ
 }
 
 OnnxGraph::Value OnnxGraph::constant(const NdArray& array) {
-  const bool whole = !is_floating(array.dtype());
-  const NdArray values = array.to(whole ? DType::kI64 : DType::kF32);
+  const bool is_integer = !is_floating(array.dtype());
+  const NdArray values = array.to(is_integer ? DType::kI64 : DType::kF32);
   const TensorView view = values.view();
   auto* out = content_->graph().add_initializer();
   out->set_name(content_->new_name("constant"));
-  out->set_data_type(data_type(whole ? OnnxType::kInt64 : OnnxType::kFloat));
+  out->set_data_type(data_type(is_integer ? OnnxType::kInt64 : OnnxType::kFloat));
   for (const int64_t size : view.shape) out->add_dims(size);
   out->set_raw_data(view.data.data(), view.data.size());
   return out->name();

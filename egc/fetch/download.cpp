@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr curl_off_t kMostBytes = curl_off_t{20} << 30;
+constexpr curl_off_t kMaxBytes = curl_off_t{20} << 30;
 constexpr long kStallSeconds = 30;
 
 struct FileCloser {
@@ -37,7 +37,7 @@ struct Transfer {
 size_t write_block(char* data, size_t size, size_t count, void* context) {
   auto& t = *static_cast<Transfer*>(context);
   t.received += static_cast<int64_t>(size * count);
-  if (t.resumed + t.received > kMostBytes) return 0;  // libcurl stops
+  if (t.resumed + t.received > kMaxBytes) return 0;  // libcurl stops
   const size_t written = std::fwrite(data, size, count, t.file.get());
   if (written != count) t.write_error = errno;
   return written * size;
@@ -80,7 +80,7 @@ CURLcode attempt(const std::string& url, const fs::path& part, const Progress& p
   curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, 30L);
   curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 100L);
   curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, kStallSeconds);
-  curl_easy_setopt(curl.get(), CURLOPT_MAXFILESIZE_LARGE, kMostBytes);
+  curl_easy_setopt(curl.get(), CURLOPT_MAXFILESIZE_LARGE, kMaxBytes);
   curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl.get(), CURLOPT_USERAGENT, "egc");
   curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, write_block);

@@ -19,12 +19,12 @@ constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
 // Ranges of rows, in edges and rows: about 0.1 ms of gathering in a large graph, fine enough to
 // balance. A batch of molecules is smaller than one of these, and still worth sharing.
 constexpr int64_t kWorkPerRange = 1 << 14;
-constexpr int64_t kLeastPerRange = 1 << 9;
+constexpr int64_t kMinPerRange = 1 << 9;
 constexpr int64_t kWantedRanges = 8;
 constexpr int64_t kMaxRanges = 1024;
 
 int64_t num_ranges(int64_t work) {
-  const int64_t each = std::clamp(work / kWantedRanges, kLeastPerRange, kWorkPerRange);
+  const int64_t each = std::clamp(work / kWantedRanges, kMinPerRange, kWorkPerRange);
   return std::clamp<int64_t>(work / each, 1, kMaxRanges);
 }
 

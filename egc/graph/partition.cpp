@@ -39,7 +39,7 @@ void fill_empty_parts(std::vector<int32_t>& part_of, int64_t parts) {
 // The nodes of one type: who has them, and which are this part's, in its order.
 struct Owners {
   std::span<const int32_t> part_of;
-  std::span<const int64_t> mine;
+  std::span<const int64_t> owned;
 };
 
 // Sources that edges between parts begin at, by the other part.
@@ -48,13 +48,13 @@ struct Borders {
   std::vector<std::vector<int64_t>> sent;      // own, by who needs them
 };
 
-Borders borders_of(const Csr& whole, std::span<const int32_t> target_part,
+Borders borders_of(const Csr& graph, std::span<const int32_t> target_part,
                    std::span<const int32_t> source_part, int64_t parts, int32_t me) {
   Borders out{std::vector<std::vector<int64_t>>(static_cast<size_t>(parts)),
               std::vector<std::vector<int64_t>>(static_cast<size_t>(parts))};
-  for (int64_t i = 0; i < whole.num_targets(); ++i)
-    for (int64_t e = whole.offsets()[i]; e < whole.offsets()[i + 1]; ++e) {
-      const int32_t j = whole.sources()[e];
+  for (int64_t i = 0; i < graph.num_targets(); ++i)
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e) {
+      const int32_t j = graph.sources()[e];
       const int32_t to = target_part[i];
       const int32_t from = source_part[j];
       if (to == from) continue;
@@ -66,29 +66,29 @@ Borders borders_of(const Csr& whole, std::span<const int32_t> target_part,
   return out;
 }
 
-bool reaches_out(const Csr& whole, int64_t row, std::span<const int32_t> source_part, int32_t me) {
-  const auto begin = whole.sources().begin();
-  return std::any_of(begin + whole.offsets()[row], begin + whole.offsets()[row + 1],
+bool reaches_out(const Csr& graph, int64_t row, std::span<const int32_t> source_part, int32_t me) {
+  const auto begin = graph.sources().begin();
+  return std::any_of(begin + graph.offsets()[row], begin + graph.offsets()[row + 1],
                      [&](int32_t j) { return source_part[j] != me; });
 }
 
-Csr cut_relation(const Csr& whole, const Owners& target, const Owners& source,
+Csr cut_relation(const Csr& graph, const Owners& target, const Owners& source,
                  bool rows_are_sources, int64_t parts, int32_t me) {
   auto halo = std::make_shared<Halo>();
-  halo->owned = std::ssize(source.mine);
+  halo->owned = std::ssize(source.owned);
   halo->rows_are_sources = rows_are_sources;
-  const auto outward = std::find_if(target.mine.begin(), target.mine.end(), [&](int64_t i) {
-    return reaches_out(whole, i, source.part_of, me);
+  const auto outward = std::find_if(target.owned.begin(), target.owned.end(), [&](int64_t i) {
+    return reaches_out(graph, i, source.part_of, me);
   });
-  halo->interior = outward - target.mine.begin();
+  halo->interior = outward - target.owned.begin();
 
-  const Borders borders = borders_of(whole, target.part_of, source.part_of, parts, me);
-  std::vector<int64_t> source_nodes(source.mine.begin(), source.mine.end());
+  const Borders borders = borders_of(graph, target.part_of, source.part_of, parts, me);
+  std::vector<int64_t> source_nodes(source.owned.begin(), source.owned.end());
   for (const auto& ids : borders.received) {
     halo->num_received.push_back(std::ssize(ids));
     source_nodes.insert(source_nodes.end(), ids.begin(), ids.end());
   }
-  std::vector<int32_t> local(static_cast<size_t>(whole.num_sources()), -1);
+  std::vector<int32_t> local(static_cast<size_t>(graph.num_sources()), -1);
   for (size_t k = 0; k < source_nodes.size(); ++k) local[source_nodes[k]] = static_cast<int32_t>(k);
   for (const auto& ids : borders.sent) {
     halo->num_sent.push_back(std::ssize(ids));
@@ -96,7 +96,7 @@ Csr cut_relation(const Csr& whole, const Owners& target, const Owners& source,
   }
   for (const bool add_loops : {false, true}) {
     if (add_loops && !rows_are_sources) break;
-    const std::vector<double> degree = whole.source_degrees(add_loops);
+    const std::vector<double> degree = graph.source_degrees(add_loops);
     for (const int64_t id : source_nodes) halo->degree[add_loops].push_back(degree[id]);
   }
 
@@ -104,20 +104,20 @@ Csr cut_relation(const Csr& whole, const Owners& target, const Owners& source,
   std::vector<int32_t> sources;
   std::vector<float> weights;
   std::vector<std::pair<int32_t, float>> row;
-  for (const int64_t i : target.mine) {
+  for (const int64_t i : target.owned) {
     row.clear();
-    for (int64_t e = whole.offsets()[i]; e < whole.offsets()[i + 1]; ++e)
-      row.emplace_back(local[whole.sources()[e]],
-                       whole.weights().empty() ? 1.0F : whole.weights()[e]);
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
+      row.emplace_back(local[graph.sources()[e]],
+                       graph.weights().empty() ? 1.0F : graph.weights()[e]);
     std::sort(row.begin(), row.end());
     for (const auto& [from, weight] : row) {
       sources.push_back(from);
-      if (!whole.weights().empty()) weights.push_back(weight);
+      if (!graph.weights().empty()) weights.push_back(weight);
     }
     offsets.push_back(std::ssize(sources));
   }
-  return {std::ssize(target.mine), std::ssize(source_nodes), std::move(offsets),
-          std::move(sources),      std::move(weights),       std::move(halo)};
+  return {std::ssize(target.owned), std::ssize(source_nodes), std::move(offsets),
+          std::move(sources),       std::move(weights),       std::move(halo)};
 }
 
 }  // namespace
@@ -142,36 +142,36 @@ std::vector<int32_t> partition(const HeteroSchema& schema, const HeteroGraph& gr
   return part_of;
 }
 
-GraphPart cut_part(const HeteroSchema& schema, const HeteroGraph& whole,
+GraphPart cut_part(const HeteroSchema& schema, const HeteroGraph& graph,
                    std::span<const int32_t> part_of, int64_t parts, int64_t part) {
-  check_hetero_graph(schema, whole);
+  check_hetero_graph(schema, graph);
   const auto me = static_cast<int32_t>(part);
-  const std::vector<int64_t> first = first_nodes(whole);
+  const std::vector<int64_t> first = first_nodes(graph);
   check(std::ssize(part_of) == first.back(), "cut_part: {} nodes need as many parts, got {}",
         first.back(), part_of.size());
   const auto part_of_type = [&](int64_t t) {
-    return part_of.subspan(static_cast<size_t>(first[t]), static_cast<size_t>(whole.num_nodes[t]));
+    return part_of.subspan(static_cast<size_t>(first[t]), static_cast<size_t>(graph.num_nodes[t]));
   };
   GraphPart out;
-  for (int64_t t = 0; t < std::ssize(whole.num_nodes); ++t) {
+  for (int64_t t = 0; t < std::ssize(graph.num_nodes); ++t) {
     const auto is_boundary = [&](int64_t i) {
-      for (size_t r = 0; r < whole.relations.size(); ++r)
+      for (size_t r = 0; r < graph.relations.size(); ++r)
         if (schema.relations[r].target == t &&
-            reaches_out(whole.relations[r], i, part_of_type(schema.relations[r].source), me))
+            reaches_out(graph.relations[r], i, part_of_type(schema.relations[r].source), me))
           return true;
       return false;
     };
-    std::vector<int64_t> mine;
-    for (int64_t i = 0; i < whole.num_nodes[t]; ++i)
-      if (part_of_type(t)[i] == me) mine.push_back(i);
-    std::stable_partition(mine.begin(), mine.end(), [&](int64_t i) { return !is_boundary(i); });
-    out.graph.num_nodes.push_back(std::ssize(mine));
-    out.nodes.push_back(std::move(mine));
+    std::vector<int64_t> owned;
+    for (int64_t i = 0; i < graph.num_nodes[t]; ++i)
+      if (part_of_type(t)[i] == me) owned.push_back(i);
+    std::stable_partition(owned.begin(), owned.end(), [&](int64_t i) { return !is_boundary(i); });
+    out.graph.num_nodes.push_back(std::ssize(owned));
+    out.nodes.push_back(std::move(owned));
   }
-  for (size_t r = 0; r < whole.relations.size(); ++r) {
+  for (size_t r = 0; r < graph.relations.size(); ++r) {
     const auto& joined = schema.relations[r];
     out.graph.relations.push_back(
-        cut_relation(whole.relations[r], {part_of_type(joined.target), out.nodes[joined.target]},
+        cut_relation(graph.relations[r], {part_of_type(joined.target), out.nodes[joined.target]},
                      {part_of_type(joined.source), out.nodes[joined.source]},
                      joined.source == joined.target, parts, me));
   }

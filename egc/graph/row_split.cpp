@@ -36,8 +36,7 @@ std::vector<RowRange> split_evenly(int64_t rows, int64_t rows_per_range) {
         rows_per_range);
   std::vector<RowRange> ranges;
   const int64_t count = (rows + rows_per_range - 1) / rows_per_range;
-  for (int64_t k = 0; k < count; ++k)
-    ranges.push_back({rows * k / count, rows * (k + 1) / count});
+  for (int64_t k = 0; k < count; ++k) ranges.push_back({rows * k / count, rows * (k + 1) / count});
   return ranges;
 }
 

@@ -12,7 +12,7 @@
 namespace egc::images {
 namespace {
 
-constexpr int kLeastSide = 8;  // OpenCV's SLIC fails on images that have hardly room for its grid
+constexpr int kMinSide = 8;  // OpenCV's SLIC fails on images that have hardly room for its grid
 
 // Squares of equal size, for what is too small for SLIC.
 cv::Mat grid(int height, int width, int64_t most, int& count) {
@@ -38,7 +38,7 @@ cv::Mat segment(const cv::Mat& rgb, int64_t most, int& count) {
   cv::cvtColor(rgb, lab, cv::COLOR_RGB2Lab);
   const double pixels = static_cast<double>(rgb.rows) * rgb.cols;
   const auto first = std::max(1, static_cast<int>(std::sqrt(pixels / static_cast<double>(most))));
-  for (int size = first; side >= kLeastSide && size <= side / 2; ++size) {
+  for (int size = first; side >= kMinSide && size <= side / 2; ++size) {
     const auto slic =
         cv::ximgproc::createSuperpixelSLIC(lab, cv::ximgproc::SLIC, size, kCompactness);
     slic->iterate(kIterations);
@@ -57,8 +57,8 @@ cv::Mat segment(const cv::Mat& rgb, int64_t most, int& count) {
 bool have_opencv() { return true; }
 
 data::GraphRecord superpixel_graph(std::span<const uint8_t> rgb, int height, int width,
-                                   int64_t most_superpixels) {
-  check(most_superpixels >= 1, "superpixels: at least 1 must be allowed, got {}", most_superpixels);
+                                   int64_t max_superpixels) {
+  check(max_superpixels >= 1, "superpixels: at least 1 must be allowed, got {}", max_superpixels);
   check(height > 0 && width > 0 && rgb.size() == static_cast<size_t>(height) * width * 3,
         "superpixels: an image of {} x {} has {} bytes, got {}", height, width,
         static_cast<int64_t>(height) * width * 3, rgb.size());
@@ -66,7 +66,7 @@ data::GraphRecord superpixel_graph(std::span<const uint8_t> rgb, int height, int
   int count = 0;
   cv::Mat labels;
   try {
-    labels = segment(image, most_superpixels, count);
+    labels = segment(image, max_superpixels, count);
   } catch (const cv::Exception&) {
     fail(ErrorKind::kData, "OpenCV cannot segment an image of {} x {}", height, width);
   }

@@ -140,11 +140,11 @@ struct HeadBlock {
 // Calls f(HeadBlock) for the blocks of a head of `width` columns.
 template <class T, class F>
 HWY_INLINE void for_each_head_block(int64_t width, F&& f) {
-  constexpr int kMost = sizeof(T) == 8 ? 1 : 4;  // doubles are not the fast path: less to compile
-  for_each_block<T, kMost, true>(static_cast<size_t>(width),
-                                 [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-                                   f(HeadBlock<decltype(d), vectors()>(d, begin, last), vectors);
-                                 });
+  constexpr int kMax = sizeof(T) == 8 ? 1 : 4;  // doubles are not the fast path: less to compile
+  for_each_block<T, kMax, true>(static_cast<size_t>(width),
+                                [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
+                                  f(HeadBlock<decltype(d), vectors()>(d, begin, last), vectors);
+                                });
 }
 
 }  // namespace egc::kernels::HWY_NAMESPACE

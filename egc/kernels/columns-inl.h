@@ -61,18 +61,18 @@ HWY_INLINE void for_each_chunk(size_t columns, F&& f) {
   for (; c < columns; ++c) f(hn::CappedTag<T, 1>(), c);
 }
 
-// Calls f(tag, <vectors>, begin, last) for blocks of up to kMost vectors that cover [0, columns).
+// Calls f(tag, <vectors>, begin, last) for blocks of up to kMax vectors that cover [0, columns).
 // The vectors of a block begin at `begin` and follow each other, but for the last, which begins at
 // `last`: it may overlap the one before, so that no column is outside and none is masked. Work done
 // twice in the overlap gives the same values, so f must not accumulate into memory.
 // Columns that do not fill a vector use quarter vectors or, with kHalves, the better fitting half.
-template <class T, int kMost, bool kHalves = false, class F>
+template <class T, int kMax, bool kHalves = false, class F>
 HWY_INLINE void for_each_block(size_t columns, F&& f);
 
-// Blocks have 8 (where kMost allows), 4, 3, 2 or 1 vectors: every size costs compile time.
-template <int kMost, class D, class F>
+// Blocks have 8 (where kMax allows), 4, 3, 2 or 1 vectors: every size costs compile time.
+template <int kMax, class D, class F>
 HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
-  static_assert(kMost <= 4 || kMost == 8);
+  static_assert(kMax <= 4 || kMax == 8);
   const size_t vectors = (columns + kLanes<D> - 1) / kLanes<D>;
   size_t v = 0;
   const auto next = [&](auto n) HWY_ATTR {
@@ -80,9 +80,9 @@ HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
     v += n();
     f(d, n, begin, HWY_MIN((v - 1) * kLanes<D>, columns - kLanes<D>));
   };
-  if constexpr (kMost == 8)
+  if constexpr (kMax == 8)
     while (v + 8 <= vectors) next(std::integral_constant<int, 8>());
-  constexpr size_t kSmall = HWY_MIN(kMost, 4);
+  constexpr size_t kSmall = HWY_MIN(kMax, 4);
   for (size_t blocks = (vectors - v + kSmall - 1) / kSmall; blocks > 0; --blocks) {
     const size_t here = (vectors - v + blocks - 1) / blocks;  // an even split
     if constexpr (kSmall >= 4)
@@ -95,11 +95,11 @@ HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
   }
 }
 
-template <class T, int kMost, bool kHalves, class F>
+template <class T, int kMax, bool kHalves, class F>
 HWY_INLINE void for_each_block(size_t columns, F&& f) {
-  if (columns >= kFullLanes<T>) return blocks_of<kMost>(hn::ScalableTag<T>(), columns, f);
+  if (columns >= kFullLanes<T>) return blocks_of<kMax>(hn::ScalableTag<T>(), columns, f);
   if constexpr (kHalves && kFullLanes < T >> 8)
-    if (columns >= 8) return blocks_of<HWY_MIN(2, kMost)>(hn::CappedTag<T, 8>(), columns, f);
+    if (columns >= 8) return blocks_of<HWY_MIN(2, kMax)>(hn::CappedTag<T, 8>(), columns, f);
   if constexpr (kFullLanes < T >> 4)
     if (columns >= 4) return blocks_of<1>(hn::CappedTag<T, 4>(), columns, f);
   blocks_of<1>(hn::CappedTag<T, 1>(), columns, f);

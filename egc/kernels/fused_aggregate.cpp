@@ -63,10 +63,10 @@ struct Combine {
   template <int kHeads>
   HWY_INLINE void heads(int64_t h) const {
     // Four heads by four vectors fill half of the 32 registers of AVX-512; others have 16 in all.
-    constexpr int kMost = kHeads == 1 || kFullLanes<T> * sizeof(T) >= 64 ? 4 : 2;
-    for_each_block<T, kMost, true>(static_cast<size_t>(width),
-                                   [&](auto d, auto vectors, size_t begin, size_t last)
-                                       HWY_ATTR { block<kHeads, vectors()>(d, h, begin, last); });
+    constexpr int kMax = kHeads == 1 || kFullLanes<T> * sizeof(T) >= 64 ? 4 : 2;
+    for_each_block<T, kMax, true>(static_cast<size_t>(width),
+                                  [&](auto d, auto vectors, size_t begin, size_t last)
+                                      HWY_ATTR { block<kHeads, vectors()>(d, h, begin, last); });
   }
 
   HWY_INLINE void all_heads(int64_t num_heads) const {
@@ -163,19 +163,20 @@ void fused_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,
 
 // Blocks of sources outside, rows inside: the gathered rows of a block stay in the second-level
 // cache, and the rows under way in `partial`.   counts: neighbours taken, zeros at first.
-template <Kinds kKinds, class T>
+template <AccumulatorSet kAccumulators, class T>
 void walk_blocks(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, T* partial,
                  int64_t* counts) {
   Row<T> row = make_row(shape, in);
   const bool loop_first = row.loop_first;
   for (int64_t b = 0; b < in.blocks.count; ++b) {
     row.loop_first = loop_first && b == 0;
-    PartialRow<T> to(kKinds, partial);
-    for (int64_t i = rows.begin; i < rows.end; ++i, to.advance(kKinds.parts() * kBlockedColumns)) {
+    PartialRow<T> to(kAccumulators, partial);
+    for (int64_t i = rows.begin; i < rows.end;
+         ++i, to.advance(kAccumulators.parts() * kBlockedColumns)) {
       point_at_block(row, in.graph, in.blocks, b, i, rows.end);
       int64_t& count = counts[i - rows.begin];
       to.first = count == 0;
-      count += walk_partial_row<kKinds>(row, to);
+      count += walk_partial_row<kAccumulators>(row, to);
     }
   }
 }
@@ -192,18 +193,19 @@ bool all_finite(const T* values) {
 template <class T>
 void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                   T* out, T* scratch) {
-  const Kinds kinds = Kinds::of(shape.aggregators, false);
+  const AccumulatorSet accumulators = AccumulatorSet::of(shape.aggregators, false);
   const RowScratch<T> shared(scratch, kBlockedColumns);
   T* partial = shared.rest + shape.weights_per_row();
   partial += -reinterpret_cast<uintptr_t>(partial) % 64 / sizeof(T);  // whole lines
-  const int64_t stride = kinds.parts() * kBlockedColumns;
+  const int64_t stride = accumulators.parts() * kBlockedColumns;
   int64_t counts[kBlockedRows] = {};
-  with_kinds<false, false>(
-      kinds, [&]<Kinds kKinds>() { walk_blocks<kKinds>(shape, in, rows, partial, counts); });
+  with_accumulators<false, false>(accumulators, [&]<AccumulatorSet kAccumulators>() {
+    walk_blocks<kAccumulators>(shape, in, rows, partial, counts);
+  });
 
   WeightedRows<T> weighted(shape, in, bias, out, /*stream=*/false, shared.rest);
   const bool sym_loop = has_sym_loop(shape);
-  PartialRow<T> from(kinds, partial);
+  PartialRow<T> from(accumulators, partial);
   RowScratch<T> done = shared;
   Row<T> row = make_row(shape, in);
   const int64_t num_edges = in.graph.num_edges();
@@ -212,8 +214,9 @@ void blocked_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange row
     const int64_t count = counts[i - rows.begin];
     if (count == 0) clear_row(done, kBlockedColumns);
     point_at(row, in.graph, i, num_edges);
-    if ((kinds.max || kinds.min) && !all_finite(kinds.sums == Kinds::kNone ? done.sym : done.sum))
-      repair_row(row, kBlockedColumns, kinds, done);
+    if ((accumulators.max || accumulators.min) &&
+        !all_finite(accumulators.sums == AccumulatorSet::kNone ? done.sym : done.sum))
+      repair_row(row, kBlockedColumns, accumulators, done);
     if (sym_loop) add_sym_loop(done, row, kBlockedColumns);
     weighted.write(i, count, done);
   }
@@ -240,8 +243,8 @@ void write_nothing(const FusedShape& shape, size_t columns, const DirectOut<T>& 
 template <class T>
 void direct_rows(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* bias,
                  T* out, bool stream, T* scratch) {
-  const auto walk =
-      choose_walk<false, T, DirectOut<T>, false>(Kinds::of(shape.aggregators, false), false);
+  const auto walk = choose_walk<false, T, DirectOut<T>, false>(
+      AccumulatorSet::of(shape.aggregators, false), false);
   const auto columns = static_cast<size_t>(in.bases.width);
   const int64_t num_edges = in.graph.num_edges();
   Row<T> row = make_row(shape, in);
@@ -306,11 +309,11 @@ int64_t fused_scratch_size(const FusedShape& shape, int64_t slice_width) {
 int64_t blocked_scratch_size(const FusedShape& shape) {
   constexpr int64_t kAlignment = 16;
   return fused_scratch_size(shape, kBlockedColumns / shape.bases) + kAlignment +
-         kBlockedRows * Kinds::of(shape.aggregators, false).parts() * kBlockedColumns;
+         kBlockedRows * AccumulatorSet::of(shape.aggregators, false).parts() * kBlockedColumns;
 }
 
 bool can_block(const FusedShape& shape) {
-  return Kinds::of(shape.aggregators, false).sums != Kinds::kMoments;
+  return AccumulatorSet::of(shape.aggregators, false).sums != AccumulatorSet::kMoments;
 }
 
 template <>

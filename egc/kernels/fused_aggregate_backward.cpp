@@ -323,7 +323,7 @@ class SourcePass {
  private:
   // sum[from, from + n) = sum of the records' columns, weighted.
   void add_up(const Row<T>& row, int64_t from, int64_t n) {
-    constexpr Kinds kSumOnly{Kinds::kSum};
+    constexpr AccumulatorSet kSumOnly{AccumulatorSet::kSum};
     Row<T> part = row;
     part.x += from;
     RowScratch<T> to;

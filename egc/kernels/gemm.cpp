@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace egc::kernels::HWY_NAMESPACE {
 
 // A panel of this many steps stays in the first-level cache, or streams from the second.
-constexpr int64_t kMostSteps = 512;
+constexpr int64_t kMaxSteps = 512;
 constexpr int64_t kBlockBytes = 256 << 10;  // of x, in the second-level cache
 constexpr int64_t kGradSteps = 512;         // rows whose panel of x is copied ...
 constexpr int64_t kFewRows = 80;            // ... where more rows of w than this read it
@@ -41,16 +41,16 @@ HWY_INLINE void copy_panel(const T* from, int64_t stride, int64_t rows, size_t l
 template <bool kPacked, class T>
 void gemm_any(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T* b, int64_t ldb,
               const T* bias, bool accumulate, T* y, int64_t ldy) {
-  HWY_ALIGN T copy[kPacked ? 1 : kMostSteps * kMostVectors * kFullLanes<T>];
+  HWY_ALIGN T copy[kPacked ? 1 : kMaxSteps * kMaxVectors * kFullLanes<T>];
   Product<T> p;
   p.a_stride = ldx;
   p.c_stride = ldy;
-  const int64_t most_steps = std::clamp<int64_t>(k, 1, kMostSteps);
+  const int64_t max_steps = std::clamp<int64_t>(k, 1, kMaxSteps);
   const int64_t block =
-      std::max<int64_t>(48, kBlockBytes / (most_steps * static_cast<int64_t>(sizeof(T))) / 48 * 48);
+      std::max<int64_t>(48, kBlockBytes / (max_steps * static_cast<int64_t>(sizeof(T))) / 48 * 48);
   for (int64_t r = 0; r < m; r += block)
-    for (int64_t s = 0; s == 0 || s < k; s += kMostSteps) {
-      p.steps = std::min(kMostSteps, k - s);
+    for (int64_t s = 0; s == 0 || s < k; s += kMaxSteps) {
+      p.steps = std::min(kMaxSteps, k - s);
       p.accumulate = accumulate || s > 0;
       for_each_panel<T>(n, [&](auto vectors, int64_t column) HWY_ATTR {
         constexpr int64_t kWidth = vectors() * kLane<T>;
@@ -74,7 +74,7 @@ void gemm_any(int64_t m, int64_t n, int64_t k, const T* x, int64_t ldx, const T*
 template <class T>
 void gemm_grad_weight_any(int64_t m, int64_t o, int64_t i, const T* g, int64_t ldg, const T* x,
                           int64_t ldx, bool accumulate, T* w, int64_t ldw) {
-  HWY_ALIGN T copy[kGradSteps * kMostVectors * kFullLanes<T>];
+  HWY_ALIGN T copy[kGradSteps * kMaxVectors * kFullLanes<T>];
   Product<T> p;
   p.a_stride = ldg;
   p.c_stride = ldw;
@@ -217,8 +217,8 @@ namespace egc::kernels {
 
 template <class T>
 int64_t packed_size(int64_t k, int64_t n) {
-  constexpr int64_t kMostLanes = 64 / sizeof(T);
-  return k * ((n + kMostLanes - 1) / kMostLanes * kMostLanes);
+  constexpr int64_t kMaxLanes = 64 / sizeof(T);
+  return k * ((n + kMaxLanes - 1) / kMaxLanes * kMaxLanes);
 }
 template int64_t packed_size<float>(int64_t k, int64_t n);
 template int64_t packed_size<double>(int64_t k, int64_t n);

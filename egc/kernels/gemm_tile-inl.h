@@ -27,8 +27,8 @@ enum class Layout { kRows, kSteps };
 
 // The largest tile that leaves registers for a row of b and one element of a. No more than 12 rows
 // are read side by side: a power of two apart, they compete for one set of the first-level cache.
-inline constexpr int kMostVectors = kManyRegisters ? 3 : 2;
-constexpr int most_rows(int vectors, Layout layout) {
+inline constexpr int kMaxVectors = kManyRegisters ? 3 : 2;
+constexpr int max_rows(int vectors, Layout layout) {
   if (!kManyRegisters) return vectors == 2 ? 6 : 8;
   if (vectors == 1 && layout == Layout::kSteps) return 16;
   return vectors == 3 ? 8 : 12;
@@ -36,8 +36,8 @@ constexpr int most_rows(int vectors, Layout layout) {
 
 // How many vectors the next panel has. 4 are 2 + 2: a panel of one is bound by its loads.
 constexpr int panel_vectors(int64_t left) {
-  if (kMostVectors == 3 && left == 4) return 2;
-  return static_cast<int>(left < kMostVectors ? left : kMostVectors);
+  if (kMaxVectors == 3 && left == 4) return 2;
+  return static_cast<int>(left < kMaxVectors ? left : kMaxVectors);
 }
 
 template <class T>
@@ -50,7 +50,7 @@ HWY_INLINE void for_each_panel(int64_t columns, F&& f) {
   for (int64_t v = 0; v < vectors;) {
     const int here = panel_vectors(vectors - v);
     const int64_t column = v * kLane<T>;
-    if constexpr (kMostVectors == 3)
+    if constexpr (kMaxVectors == 3)
       if (here == 3) f(std::integral_constant<int, 3>(), column);
     if (here == 2) f(std::integral_constant<int, 2>(), column);
     if (here == 1) f(std::integral_constant<int, 1>(), column);
@@ -200,11 +200,11 @@ int64_t rows_of_tile(int64_t rows, int most) {
 
 template <int kVectors, Layout kLayout, bool kPartial, class T>
 HWY_INLINE void tiles(int64_t rows, Product<T> p) {
-  constexpr int kMost =
-      sizeof(T) == 8 ? (most_rows(kVectors, kLayout) >= 8 ? 8 : 4) : most_rows(kVectors, kLayout);
+  constexpr int kMax =
+      sizeof(T) == 8 ? (max_rows(kVectors, kLayout) >= 8 ? 8 : 4) : max_rows(kVectors, kLayout);
   while (rows > 0) {
-    const int64_t here = rows_of_tile<T>(rows, kMost);
-    tile_of<kVectors, kLayout, kPartial, kMost>(here, p);
+    const int64_t here = rows_of_tile<T>(rows, kMax);
+    tile_of<kVectors, kLayout, kPartial, kMax>(here, p);
     p.a += here * (kLayout == Layout::kRows ? p.a_stride : 1);
     p.c += here * p.c_stride;
     rows -= here;

@@ -22,13 +22,13 @@ namespace egc::kernels::HWY_NAMESPACE {
 template <class T, class To>
 using WalkRow = Walked (*)(const Row<T>& row, size_t columns, const To& to);
 
-template <Kinds kKinds, bool kWeighted, class T, class To>
+template <AccumulatorSet kAccumulators, bool kWeighted, class T, class To>
 Walked walk_row(const Row<T>& row, size_t columns, const To& to) {
   Walked walked;
   constexpr bool kWide = std::is_same_v<To, DirectOut<T>>;
-  for_each_block<T, most_vectors<kKinds, kWeighted, T, kWide>()>(
+  for_each_block<T, max_vectors<kAccumulators, kWeighted, T, kWide>()>(
       columns, [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-        const Walked block = walk_block<kKinds, kWeighted, vectors()>(
+        const Walked block = walk_block<kAccumulators, kWeighted, vectors()>(
             d, row, begin, last,
             [&](const auto& acc, auto tag, const size_t* at, int64_t n)
                 HWY_ATTR { acc.store(tag, at, n, to); });
@@ -52,7 +52,8 @@ void clear_row(const RowScratch<T>& row, size_t columns) {
 // A row with messages that are not finite, again where a sum shows it: a NaN is the greatest and
 // the least, the first of several wins, and a sum of moments is the sum of the messages.
 template <class T>
-void repair_row(const Row<T>& row, size_t columns, const Kinds& kinds, const RowScratch<T>& to) {
+void repair_row(const Row<T>& row, size_t columns, const AccumulatorSet& accumulators,
+                const RowScratch<T>& to) {
   struct Extremum {
     T value = T{0};
     int32_t source = -1;
@@ -66,7 +67,7 @@ void repair_row(const Row<T>& row, size_t columns, const Kinds& kinds, const Row
       if (winners) winner.source[c] = source, winner.weight[c] = weight;
     }
   };
-  const T* shows = kinds.sums == Kinds::kNone ? to.sym : to.sum;
+  const T* shows = accumulators.sums == AccumulatorSet::kNone ? to.sym : to.sum;
   for (size_t c = 0; c < columns; ++c) {
     if (std::isfinite(shows[c])) continue;
     T sum = T{0};
@@ -84,9 +85,9 @@ void repair_row(const Row<T>& row, size_t columns, const Kinds& kinds, const Row
     for (int64_t e = 0; e < row.edges; ++e)
       if (!(row.skip_loops && row.source[e] == row.self))
         take(row.source[e], row.weight == nullptr ? T{1} : static_cast<T>(row.weight[e]));
-    if (kinds.max) max.store(to.max, to.max_winner, c, kinds.winners);
-    if (kinds.min) min.store(to.min, to.min_winner, c, kinds.winners);
-    if (kinds.sums == Kinds::kMoments && !std::isfinite(sum)) {
+    if (accumulators.max) max.store(to.max, to.max_winner, c, accumulators.winners);
+    if (accumulators.min) min.store(to.min, to.min_winner, c, accumulators.winners);
+    if (accumulators.sums == AccumulatorSet::kMoments && !std::isfinite(sum)) {
       to.sum[c] = sum;
       to.mean[c] = sum / static_cast<T>(count);
       to.mean_rest[c] = T{0};
@@ -129,68 +130,70 @@ template <class T>
 inline constexpr bool kFewWalks = !kFastTarget || sizeof(T) == 8;
 
 template <class T>
-Kinds walked_kinds(Kinds kinds, bool winners) {
+AccumulatorSet walked_accumulators(AccumulatorSet accumulators, bool winners) {
   if constexpr (kFewWalks<T>) {
-    if (kinds.sums == Kinds::kNone) kinds.sums = Kinds::kSum;
-    kinds.max = kinds.min = true;
-    kinds.winners = winners;
+    if (accumulators.sums == AccumulatorSet::kNone) accumulators.sums = AccumulatorSet::kSum;
+    accumulators.max = accumulators.min = true;
+    accumulators.winners = winners;
   }
-  return kinds;
+  return accumulators;
 }
 
-// Which walks there are, for the size of the program: one for each set of kinds; without those that
-// take the least alone; only those that take both extrema or none; those of graphs with weights;
-// only those that take the sum and both (walked_kinds).
+// Which walks there are, for the size of the program: one for each set of accumulators; without
+// those that take the least alone; only those that take both extrema or none; those of graphs with
+// weights; only those that take the sum and both (walked_accumulators).
 enum class Walks { kAll, kNoLoneMin, kBothExtrema, kWeighted, kFew };
 
 // With weights a sum or a symmetric one goes alone; everything else takes the sum and both extrema.
-constexpr bool is_weighted_walk(Kinds::Sums sums, bool sym, bool max, bool min) {
-  return (sums == Kinds::kSum && !sym && !max && !min) ||
-         (sums == Kinds::kNone && sym && !max && !min) || (sums != Kinds::kNone && max && min);
+constexpr bool is_weighted_walk(AccumulatorSet::Sums sums, bool sym, bool max, bool min) {
+  return (sums == AccumulatorSet::kSum && !sym && !max && !min) ||
+         (sums == AccumulatorSet::kNone && sym && !max && !min) ||
+         (sums != AccumulatorSet::kNone && max && min);
 }
 
-// Calls f<kinds>(), with the kinds as a constant. kWinners is a choice of the kernel, not of the
-// set, so that the forward pass does not compile walks that it never uses; likewise kMoments.
+// Calls f<accumulators>(), with the accumulators as a constant. kWinners is a choice of the kernel,
+// not of the set, so that the forward pass does not compile walks that it never uses; likewise
+// kMoments.
 template <bool kWinners, bool kMoments = true, Walks kWalks = Walks::kAll, class F>
-void with_kinds(Kinds kinds, F&& f) {
-  const auto with = [&]<Kinds::Sums kSums, bool kSym, bool kMax, bool kMin>() {
+void with_accumulators(AccumulatorSet accumulators, F&& f) {
+  const auto with = [&]<AccumulatorSet::Sums kSums, bool kSym, bool kMax, bool kMin>() {
     constexpr bool kReached =
-        kWalks == Walks::kFew ? kSums != Kinds::kNone && kMax && kMin
+        kWalks == Walks::kFew ? kSums != AccumulatorSet::kNone && kMax && kMin
         : kWalks == Walks::kWeighted
             ? is_weighted_walk(kSums, kSym, kMax, kMin)
-            : (kSums != Kinds::kNone || kSym) &&  // as Kinds::of has it
+            : (kSums != AccumulatorSet::kNone || kSym) &&  // as AccumulatorSet::of has it
                   (kWalks == Walks::kAll || kMax == kMin || (kWalks == Walks::kNoLoneMin && kMax));
     if constexpr (kReached)
-      f.template operator()<Kinds{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
+      f.template operator()<AccumulatorSet{kSums, kSym, kMax, kMin, kWinners && (kMax || kMin)}>();
   };
-  const auto with_min = [&]<Kinds::Sums kSums, bool kSym, bool kMax>() {
-    kinds.min ? with.template operator()<kSums, kSym, kMax, true>()
-              : with.template operator()<kSums, kSym, kMax, false>();
+  const auto with_min = [&]<AccumulatorSet::Sums kSums, bool kSym, bool kMax>() {
+    accumulators.min ? with.template operator()<kSums, kSym, kMax, true>()
+                     : with.template operator()<kSums, kSym, kMax, false>();
   };
-  const auto with_max = [&]<Kinds::Sums kSums, bool kSym>() {
-    kinds.max ? with_min.template operator()<kSums, kSym, true>()
-              : with_min.template operator()<kSums, kSym, false>();
+  const auto with_max = [&]<AccumulatorSet::Sums kSums, bool kSym>() {
+    accumulators.max ? with_min.template operator()<kSums, kSym, true>()
+                     : with_min.template operator()<kSums, kSym, false>();
   };
-  const auto with_sym = [&]<Kinds::Sums kSums>() {
-    kinds.sym ? with_max.template operator()<kSums, true>()
-              : with_max.template operator()<kSums, false>();
+  const auto with_sym = [&]<AccumulatorSet::Sums kSums>() {
+    accumulators.sym ? with_max.template operator()<kSums, true>()
+                     : with_max.template operator()<kSums, false>();
   };
-  switch (kinds.sums) {
-    case Kinds::kNone:
-      with_sym.template operator()<Kinds::kNone>();
+  switch (accumulators.sums) {
+    case AccumulatorSet::kNone:
+      with_sym.template operator()<AccumulatorSet::kNone>();
       break;
-    case Kinds::kSum:
-      with_sym.template operator()<Kinds::kSum>();
+    case AccumulatorSet::kSum:
+      with_sym.template operator()<AccumulatorSet::kSum>();
       break;
-    case Kinds::kMoments:
-      if constexpr (kMoments) with_sym.template operator()<Kinds::kMoments>();
+    case AccumulatorSet::kMoments:
+      if constexpr (kMoments) with_sym.template operator()<AccumulatorSet::kMoments>();
       break;
   }
 }
 
-// The walk for a set of kinds, chosen once per call of a kernel.
+// The walk for a set of accumulators, chosen once per call of a kernel.
 template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
-WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
+WalkRow<T, To> choose_walk(AccumulatorSet accumulators, bool weighted) {
   constexpr bool kDirect = !std::is_same_v<To, RowScratch<T>>;
   constexpr Walks kPlain = kDirect        ? Walks::kBothExtrema
                            : kFewWalks<T> ? Walks::kFew
@@ -198,19 +201,23 @@ WalkRow<T, To> choose_walk(Kinds kinds, bool weighted) {
   WalkRow<T, To> walk = nullptr;
   if constexpr (kMayBeWeighted)
     if (weighted) {
-      if (!kFewWalks<T> && !is_weighted_walk(kinds.sums, kinds.sym, kinds.max, kinds.min)) {
-        kinds.max = kinds.min = true;
-        if (kinds.sums == Kinds::kNone) kinds.sums = Kinds::kSum;
+      if (!kFewWalks<T> && !is_weighted_walk(accumulators.sums, accumulators.sym, accumulators.max,
+                                             accumulators.min)) {
+        accumulators.max = accumulators.min = true;
+        if (accumulators.sums == AccumulatorSet::kNone) accumulators.sums = AccumulatorSet::kSum;
       }
-      with_kinds<kWinners, true, kFewWalks<T> ? Walks::kFew : Walks::kWeighted>(
-          kinds, [&]<Kinds kKinds>() { walk = &walk_row<kKinds, true, T, To>; });
+      with_accumulators<kWinners, true, kFewWalks<T> ? Walks::kFew : Walks::kWeighted>(
+          accumulators,
+          [&]<AccumulatorSet kAccumulators>() { walk = &walk_row<kAccumulators, true, T, To>; });
       return walk;
     }
   // What a direct walk takes beyond the set has the weight 0, or no place.
-  if constexpr (kDirect) kinds.max = kinds.min = kinds.max || kinds.min;
-  if constexpr (kPlain == Walks::kNoLoneMin) kinds.max = kinds.max || kinds.min;
-  with_kinds<kWinners, true, kPlain>(
-      kinds, [&]<Kinds kKinds>() { walk = &walk_row<kKinds, false, T, To>; });
+  if constexpr (kDirect) accumulators.max = accumulators.min = accumulators.max || accumulators.min;
+  if constexpr (kPlain == Walks::kNoLoneMin)
+    accumulators.max = accumulators.max || accumulators.min;
+  with_accumulators<kWinners, true, kPlain>(accumulators, [&]<AccumulatorSet kAccumulators>() {
+    walk = &walk_row<kAccumulators, false, T, To>;
+  });
   return walk;
 }
 
@@ -244,8 +251,10 @@ class RowAggregator {
   RowAggregator(const FusedShape& shape, const FusedInput<T>& input, const RowScratch<T>& scratch)
       : in_(input),
         buf_(scratch),
-        kinds_(walked_kinds<T>(Kinds::of(shape.aggregators, kWinners), kWinners)),
-        walk_(choose_walk<kWinners, T, RowScratch<T>>(kinds_, input.graph.weights != nullptr)),
+        accumulators_(
+            walked_accumulators<T>(AccumulatorSet::of(shape.aggregators, kWinners), kWinners)),
+        walk_(
+            choose_walk<kWinners, T, RowScratch<T>>(accumulators_, input.graph.weights != nullptr)),
         columns_(static_cast<size_t>(shape.bases * input.bases.width)),
         sym_loop_(has_sym_loop(shape)),
         num_edges_(input.graph.num_edges()),
@@ -256,7 +265,7 @@ class RowAggregator {
     point_at(row_, in_.graph, i, num_edges_);
     const Walked walked = walk_(row_, columns_, buf_);
     if (walked.count == 0) clear_row(buf_, columns_);
-    if (!walked.finite) repair_row(row_, columns_, kinds_, buf_);
+    if (!walked.finite) repair_row(row_, columns_, accumulators_, buf_);
     if (sym_loop_) add_sym_loop(buf_, row_, columns_);
     return walked.count;
   }
@@ -272,7 +281,7 @@ class RowAggregator {
  private:
   const FusedInput<T>& in_;
   const RowScratch<T>& buf_;
-  const Kinds kinds_;
+  const AccumulatorSet accumulators_;
   const WalkRow<T, RowScratch<T>> walk_;
   const size_t columns_;
   const bool sym_loop_;

@@ -11,7 +11,7 @@
 namespace egc::kernels {
 
 // Which accumulators a walk keeps in registers.
-struct Kinds {
+struct AccumulatorSet {
   enum Sums : uint8_t { kNone, kSum, kMoments };
   Sums sums = kNone;  // add, mean; var and std need the moments, which give the sum as well
   bool sym = false;   // symnorm
@@ -22,8 +22,8 @@ struct Kinds {
   // Accumulators of a walk without moments and winners.
   constexpr int parts() const { return int{sums != kNone} + int{sym} + int{max} + int{min}; }
 
-  static Kinds of(const AggregatorSet& a, bool winners) {
-    Kinds k;
+  static AccumulatorSet of(const AggregatorSet& a, bool winners) {
+    AccumulatorSet k;
     if (a.has(Aggregator::kVar) || a.has(Aggregator::kStd))
       k.sums = kMoments;
     else if (a.has(Aggregator::kAdd) || a.has(Aggregator::kMean))
@@ -49,14 +49,14 @@ struct PartialRow {
   bool first = true;  // nothing is there yet
 
   PartialRow() = default;
-  PartialRow(const Kinds& kinds, T* at) {
+  PartialRow(const AccumulatorSet& accumulators, T* at) {
     const auto take = [&at](bool used, T*& row) {
       if (used) row = std::exchange(at, at + kBlockedColumns);
     };
-    take(kinds.sums != Kinds::kNone, sum);
-    take(kinds.sym, sym);
-    take(kinds.max, max);
-    take(kinds.min, min);
+    take(accumulators.sums != AccumulatorSet::kNone, sum);
+    take(accumulators.sym, sym);
+    take(accumulators.max, max);
+    take(accumulators.min, min);
   }
 
   void advance(int64_t stride) {

@@ -46,9 +46,10 @@ constexpr int64_t kFirstMoments = 64;
 constexpr int64_t kRowsAhead = 2;
 
 // Whether messages that are not finite need a second look. Every walk with max or min keeps a sum
-// to notice them (Kinds::of).
-template <Kinds kKinds>
-inline constexpr bool kNeedsRepair = kKinds.max || kKinds.min || kKinds.sums == Kinds::kMoments;
+// to notice them (AccumulatorSet::of).
+template <AccumulatorSet kAccumulators>
+inline constexpr bool kNeedsRepair =
+    kAccumulators.max || kAccumulators.min || kAccumulators.sums == AccumulatorSet::kMoments;
 
 // to[at] = factor * value + bias[at], the factor of the row. bias: or null.
 template <class D, class T>
@@ -72,8 +73,8 @@ struct StoredAggregate {
 };
 
 // With one head and one basis the weighted result needs no other column: straight to the output,
-// as one weighted sum or each in a place of its own. One function for all kinds of walks: the
-// aggregates come through the first cache, which costs little beside gathering them.
+// as one weighted sum or each in a place of its own. One function for all walks:
+// the aggregates come through the first cache, which costs little beside gathering them.
 template <class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void put_direct(D d, const StoredAggregate<T>* stored, int count, const size_t* at,
                              int vectors, const DirectOut<T>& to) {
@@ -108,7 +109,7 @@ struct Walked {
 };
 
 // The accumulators of kVectors vectors of columns.
-template <Kinds kKinds, bool kWeighted, int kVectors, class D>
+template <AccumulatorSet kAccumulators, bool kWeighted, int kVectors, class D>
 struct Accumulators {
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
@@ -117,27 +118,31 @@ struct Accumulators {
   struct None {};
   template <bool kUsed, class A>
   using If = std::conditional_t<kUsed, A, None>;
-  static constexpr bool kMoments = kKinds.sums == Kinds::kMoments;
-  static constexpr bool kSum = kKinds.sums == Kinds::kSum;
+  static constexpr bool kMoments = kAccumulators.sums == AccumulatorSet::kMoments;
+  static constexpr bool kSum = kAccumulators.sums == AccumulatorSet::kSum;
   // Accumulators that look at a loaded vector.
-  static constexpr int kUses =
-      int{kSum || kMoments} + int{kKinds.sym} + int{kKinds.max} + int{kKinds.min};
+  static constexpr int kUses = int{kSum || kMoments} + int{kAccumulators.sym} +
+                               int{kAccumulators.max} + int{kAccumulators.min};
 
   [[no_unique_address]] If<kSum || kMoments, V[kVectors]> sum;  // with moments: about the origin
   [[no_unique_address]] If<kMoments, V[kVectors]> squares;
   [[no_unique_address]] If<kMoments, V[kVectors]> origin;
-  [[no_unique_address]] If<kKinds.sym, V[kVectors]> sym;
+  [[no_unique_address]] If<kAccumulators.sym, V[kVectors]> sym;
   // Of the chunks before this one.
   int64_t folded = 0;  // their messages
   [[no_unique_address]] If<kSum || kMoments, V[kVectors]> folded_sum;
   [[no_unique_address]] If<kMoments, V[kVectors]> folded_squares;
-  [[no_unique_address]] If<kKinds.sym, V[kVectors]> folded_sym;
-  [[no_unique_address]] If<kKinds.max, V[kVectors]> max;
-  [[no_unique_address]] If<kKinds.min, V[kVectors]> min;
-  [[no_unique_address]] If<kKinds.max && kKinds.winners, hn::Vec<DI>[kVectors]> max_source;
-  [[no_unique_address]] If<kKinds.min && kKinds.winners, hn::Vec<DI>[kVectors]> min_source;
-  [[no_unique_address]] If<kKinds.max && kKinds.winners && kWeighted, V[kVectors]> max_weight;
-  [[no_unique_address]] If<kKinds.min && kKinds.winners && kWeighted, V[kVectors]> min_weight;
+  [[no_unique_address]] If<kAccumulators.sym, V[kVectors]> folded_sym;
+  [[no_unique_address]] If<kAccumulators.max, V[kVectors]> max;
+  [[no_unique_address]] If<kAccumulators.min, V[kVectors]> min;
+  [[no_unique_address]] If<kAccumulators.max && kAccumulators.winners, hn::Vec<DI>[kVectors]>
+      max_source;
+  [[no_unique_address]] If<kAccumulators.min && kAccumulators.winners, hn::Vec<DI>[kVectors]>
+      min_source;
+  [[no_unique_address]] If<kAccumulators.max && kAccumulators.winners && kWeighted, V[kVectors]>
+      max_weight;
+  [[no_unique_address]] If<kAccumulators.min && kAccumulators.winners && kWeighted, V[kVectors]>
+      min_weight;
 
   // Takes the neighbour row x + at[v]; the first one initialises.
   template <bool kFirst>
@@ -161,16 +166,16 @@ struct Accumulators {
           squares[v] = hn::MulAdd(delta, delta, squares[v]);
         }
       }
-      if constexpr (kKinds.sym) {
+      if constexpr (kAccumulators.sym) {
         const V s = hn::Set(d, scale);
         sym[v] = kFirst ? hn::Mul(s, raw) : hn::MulAdd(s, raw, sym[v]);
       }
-      if constexpr (kKinds.max) {
+      if constexpr (kAccumulators.max) {
         if constexpr (kFirst) {
           max[v] = m;
-          if constexpr (kKinds.winners) max_source[v] = hn::Set(di, static_cast<TI>(source));
-          if constexpr (kKinds.winners && kWeighted) max_weight[v] = hn::Set(d, weight);
-        } else if constexpr (kKinds.winners) {
+          if constexpr (kAccumulators.winners) max_source[v] = hn::Set(di, static_cast<TI>(source));
+          if constexpr (kAccumulators.winners && kWeighted) max_weight[v] = hn::Set(d, weight);
+        } else if constexpr (kAccumulators.winners) {
           const auto better = hn::Gt(m, max[v]);  // ties stay with the first
           max[v] = hn::IfThenElse(better, m, max[v]);
           max_source[v] = hn::IfThenElse(hn::RebindMask(di, better),
@@ -181,12 +186,12 @@ struct Accumulators {
           max[v] = hn::Max(max[v], m);
         }
       }
-      if constexpr (kKinds.min) {
+      if constexpr (kAccumulators.min) {
         if constexpr (kFirst) {
           min[v] = m;
-          if constexpr (kKinds.winners) min_source[v] = hn::Set(di, static_cast<TI>(source));
-          if constexpr (kKinds.winners && kWeighted) min_weight[v] = hn::Set(d, weight);
-        } else if constexpr (kKinds.winners) {
+          if constexpr (kAccumulators.winners) min_source[v] = hn::Set(di, static_cast<TI>(source));
+          if constexpr (kAccumulators.winners && kWeighted) min_weight[v] = hn::Set(d, weight);
+        } else if constexpr (kAccumulators.winners) {
           const auto better = hn::Lt(m, min[v]);
           min[v] = hn::IfThenElse(better, m, min[v]);
           min_source[v] = hn::IfThenElse(hn::RebindMask(di, better),
@@ -222,7 +227,7 @@ struct Accumulators {
         }
         sum[v] = hn::Zero(d);
       }
-      if constexpr (kKinds.sym) {
+      if constexpr (kAccumulators.sym) {
         folded_sym[v] = first ? sym[v] : hn::Add(folded_sym[v], sym[v]);
         sym[v] = hn::Zero(d);
       }
@@ -237,14 +242,14 @@ struct Accumulators {
     for (int v = 0; v < kVectors; ++v) {
       if constexpr (kSum || kMoments) sum[v] = hn::Add(folded_sum[v], sum[v]);
       if constexpr (kMoments) squares[v] = hn::Add(folded_squares[v], squares[v]);
-      if constexpr (kKinds.sym) sym[v] = hn::Add(folded_sym[v], sym[v]);
+      if constexpr (kAccumulators.sym) sym[v] = hn::Add(folded_sym[v], sym[v]);
     }
   }
 
   // False where a message may have been NaN or infinite. Max and Min lose a NaN, moments about an
   // infinite origin the infinity: rows with such messages are repaired (repair_row).
   HWY_INLINE bool is_finite(D d) const {
-    if constexpr (!kNeedsRepair<kKinds>) return true;
+    if constexpr (!kNeedsRepair<kAccumulators>) return true;
     const V zero = hn::Zero(d);
     V all = zero;  // NaN where a sum is not finite
 #pragma GCC unroll 8
@@ -252,7 +257,7 @@ struct Accumulators {
       if constexpr (kMoments) all = hn::MulAdd(origin[v], zero, all);
       if constexpr (kSum || kMoments)
         all = hn::MulAdd(sum[v], zero, all);
-      else if constexpr (kKinds.sym)
+      else if constexpr (kAccumulators.sym)
         all = hn::MulAdd(sym[v], zero, all);
     }
     return hn::AllTrue(d, hn::Eq(all, all));
@@ -286,8 +291,8 @@ struct Accumulators {
   }
 
   HWY_INLINE void store(D d, const size_t* at, int64_t count, const DirectOut<T>& to) const {
-    constexpr int kStored =
-        int{kSum} + 3 * int{kMoments} + int{kKinds.sym} + int{kKinds.max} + int{kKinds.min};
+    constexpr int kStored = int{kSum} + 3 * int{kMoments} + int{kAccumulators.sym} +
+                            int{kAccumulators.max} + int{kAccumulators.min};
     HWY_ALIGN T values[HWY_MAX(1, kStored)][kVectors * kLanes<D>];
     StoredAggregate<T> stored[HWY_MAX(1, kStored) + 1];
     int rows = 0, entries = 0;
@@ -318,12 +323,12 @@ struct Accumulators {
       use(keep([&](int v) HWY_ATTR { return moments(d, v, count).std; }), Aggregator::kStd,
           weight(Aggregator::kStd));
     }
-    if constexpr (kKinds.sym)  // its weight has the target's factor
+    if constexpr (kAccumulators.sym)  // its weight has the target's factor
       use(keep([&](int v) HWY_ATTR { return sym[v]; }), Aggregator::kSymnorm,
           to.weight(Aggregator::kSymnorm));
-    if constexpr (kKinds.max)
+    if constexpr (kAccumulators.max)
       use(keep([&](int v) HWY_ATTR { return max[v]; }), Aggregator::kMax, weight(Aggregator::kMax));
-    if constexpr (kKinds.min)
+    if constexpr (kAccumulators.min)
       use(keep([&](int v) HWY_ATTR { return min[v]; }), Aggregator::kMin, weight(Aggregator::kMin));
     put_direct(d, stored, entries, at, kVectors, to);
   }
@@ -343,14 +348,14 @@ struct Accumulators {
         hn::StoreU(m.var, d, to.var + c);
         hn::StoreU(m.std, d, to.std + c);
       }
-      if constexpr (kKinds.sym) hn::StoreU(sym[v], d, to.sym + c);
-      if constexpr (kKinds.max) hn::StoreU(max[v], d, to.max + c);
-      if constexpr (kKinds.min) hn::StoreU(min[v], d, to.min + c);
-      if constexpr (kKinds.max && kKinds.winners) {
+      if constexpr (kAccumulators.sym) hn::StoreU(sym[v], d, to.sym + c);
+      if constexpr (kAccumulators.max) hn::StoreU(max[v], d, to.max + c);
+      if constexpr (kAccumulators.min) hn::StoreU(min[v], d, to.min + c);
+      if constexpr (kAccumulators.max && kAccumulators.winners) {
         hn::StoreU(max_source[v], di, to.max_winner.source + c);
         if constexpr (kWeighted) hn::StoreU(max_weight[v], d, to.max_winner.weight + c);
       }
-      if constexpr (kKinds.min && kKinds.winners) {
+      if constexpr (kAccumulators.min && kAccumulators.winners) {
         hn::StoreU(min_source[v], di, to.min_winner.source + c);
         if constexpr (kWeighted) hn::StoreU(min_weight[v], d, to.min_winner.weight + c);
       }
@@ -359,10 +364,11 @@ struct Accumulators {
 };
 
 // Adds to what earlier blocks of sources left of a row, or begins it.
-template <bool kFirst, Kinds kKinds, int kVectors, class D>
-HWY_INLINE void merge(D d, const Accumulators<kKinds, false, kVectors, D>& acc, size_t begin,
+template <bool kFirst, AccumulatorSet kAccumulators, int kVectors, class D>
+HWY_INLINE void merge(D d, const Accumulators<kAccumulators, false, kVectors, D>& acc, size_t begin,
                       const PartialRow<hn::TFromD<D>> to) {
-  static_assert(kKinds.sums != Kinds::kMoments, "moments about different origins do not add up");
+  static_assert(kAccumulators.sums != AccumulatorSet::kMoments,
+                "moments about different origins do not add up");
   const auto put = [&](auto* at, auto value, auto both) HWY_ATTR {
     hn::StoreU(kFirst ? value : both(hn::LoadU(d, at), value), d, at);
   };
@@ -370,11 +376,11 @@ HWY_INLINE void merge(D d, const Accumulators<kKinds, false, kVectors, D>& acc, 
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
     const size_t c = begin + v * kLanes<D>;
-    if constexpr (kKinds.sums == Kinds::kSum) put(to.sum + c, acc.sum[v], add);
-    if constexpr (kKinds.sym) put(to.sym + c, acc.sym[v], add);
-    if constexpr (kKinds.max)
+    if constexpr (kAccumulators.sums == AccumulatorSet::kSum) put(to.sum + c, acc.sum[v], add);
+    if constexpr (kAccumulators.sym) put(to.sym + c, acc.sym[v], add);
+    if constexpr (kAccumulators.max)
       put(to.max + c, acc.max[v], [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); });
-    if constexpr (kKinds.min)
+    if constexpr (kAccumulators.min)
       put(to.min + c, acc.min[v], [](auto a, auto b) HWY_ATTR { return hn::Min(a, b); });
   }
 }
@@ -390,7 +396,8 @@ HWY_INLINE void merge(D d, const Accumulators<kKinds, false, kVectors, D>& acc, 
 
 // Walks the row for one block of columns; with no neighbours nothing is stored. kPrefetch: whether
 // the row may ask for that.
-template <Kinds kKinds, bool kWeighted, int kVectors, bool kPrefetch = true, class D, class F>
+template <AccumulatorSet kAccumulators, bool kWeighted, int kVectors, bool kPrefetch = true,
+          class D, class F>
 HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, size_t last,
                              F&& store) {
   using T = hn::TFromD<D>;
@@ -398,9 +405,9 @@ HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, s
   for (int v = 0; v + 1 < kVectors; ++v) at[v] = begin + v * kLanes<D>;
   at[kVectors - 1] = last;
 
-  Accumulators<kKinds, kWeighted, kVectors, D> acc;
+  Accumulators<kAccumulators, kWeighted, kVectors, D> acc;
   const auto scale_of = [&](int64_t j, T weight) HWY_ATTR -> T {
-    if constexpr (kKinds.sym)
+    if constexpr (kAccumulators.sym)
       return row.sym_skips_loops && j == row.self ? T{0} : row.source_scale[j] * weight;
     else
       return T{0};
@@ -428,7 +435,7 @@ HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, s
     count = 1;
     ++e;
   }
-  constexpr bool kMoments = kKinds.sums == Kinds::kMoments;
+  constexpr bool kMoments = kAccumulators.sums == AccumulatorSet::kMoments;
   int64_t chunk = kMoments ? kFirstMoments : kLongestChunk;
   while (e < row.edges) {
     const int64_t end = HWY_MIN(row.edges, e + chunk);
@@ -454,11 +461,12 @@ inline constexpr bool kFastTarget = HWY_TARGET != HWY_SCALAR;
 
 // Vectors of accumulators that fit the registers, with a few left for the message.
 // kWide: also blocks of eight, for walks that write their result at once and whose rows are wide.
-template <Kinds kKinds, bool kWeighted, class T, bool kWide = false>
-constexpr int most_vectors() {
-  const int per_extremum = 1 + int{kKinds.winners} + int{kKinds.winners && kWeighted};
-  const int needed = int{kKinds.sums} + int{kKinds.sums == Kinds::kMoments} + int{kKinds.sym} +
-                     (int{kKinds.max} + int{kKinds.min}) * per_extremum;
+template <AccumulatorSet kAccumulators, bool kWeighted, class T, bool kWide = false>
+constexpr int max_vectors() {
+  const int per_extremum = 1 + int{kAccumulators.winners} + int{kAccumulators.winners && kWeighted};
+  const int needed = int{kAccumulators.sums} + int{kAccumulators.sums == AccumulatorSet::kMoments} +
+                     int{kAccumulators.sym} +
+                     (int{kAccumulators.max} + int{kAccumulators.min}) * per_extremum;
   const int registers = kFullLanes<T> * sizeof(T) >= 64 ? 28 : 13;
   const int fits = needed == 0 ? 1 : registers / needed;
   // Weights and double precision are not the fast path: fewer variants to compile.
@@ -470,14 +478,14 @@ constexpr int most_vectors() {
 #undef EGC_PREFETCH_AHEAD
 
 // Walks the row for kBlockedColumns columns, whole vectors without a tail.
-template <Kinds kKinds, class T>
+template <AccumulatorSet kAccumulators, class T>
 HWY_INLINE int64_t walk_partial_row(const Row<T>& row, const PartialRow<T>& to) {
-  constexpr int kMost = most_vectors<kKinds, false, T>();
-  constexpr int kVectors = kMost >= 4 ? 4 : kMost >= 2 ? 2 : 1;
+  constexpr int kMax = max_vectors<kAccumulators, false, T>();
+  constexpr int kVectors = kMax >= 4 ? 4 : kMax >= 2 ? 2 : 1;
   using D = hn::ScalableTag<T>;
   int64_t count = 0;
   for (size_t c = 0; c < kBlockedColumns; c += kVectors * kLanes<D>)
-    count = walk_block<kKinds, false, kVectors, false>(
+    count = walk_block<kAccumulators, false, kVectors, false>(
                 D(), row, c, c + (kVectors - 1) * kLanes<D>,
                 [&](const auto& acc, auto d, const size_t*, int64_t) HWY_ATTR {
                   to.first ? merge<true>(d, acc, c, to) : merge<false>(d, acc, c, to);

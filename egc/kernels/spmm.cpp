@@ -17,7 +17,7 @@ namespace egc::kernels::HWY_NAMESPACE {
 
 template <bool kWeighted, bool kStream, class T>
 void spmm_rows(const SpmmArgs<T>& a, RowRange rows) {
-  constexpr Kinds kSumOnly{Kinds::kSum};
+  constexpr AccumulatorSet kSumOnly{AccumulatorSet::kSum};
   const CsrView& g = a.graph;
   const int64_t num_edges = g.num_edges();
   const auto columns = static_cast<size_t>(a.columns);
@@ -36,7 +36,7 @@ void spmm_rows(const SpmmArgs<T>& a, RowRange rows) {
       std::fill(out, out + columns, T{0});
       continue;
     }
-    for_each_block<T, most_vectors<kSumOnly, kWeighted, T, true>()>(
+    for_each_block<T, max_vectors<kSumOnly, kWeighted, T, true>()>(
         columns, [&](auto d, auto vectors, size_t c0, size_t last) HWY_ATTR {
           walk_block<kSumOnly, kWeighted, vectors()>(
               d, row, c0, last, [&](const auto& acc, auto tag, const size_t* at, int64_t) HWY_ATTR {
@@ -67,7 +67,7 @@ void spmm_blocks(const SpmmArgs<float>& a, RowRange rows) {
       point_at_block(row, g, a.blocks, b, i, rows.end);
       to.sum = a.out + i * a.out_stride;
       to.first = a.blocks.begin[b * g.num_targets + i] == 0;
-      walk_partial_row<Kinds{Kinds::kSum}>(row, to);
+      walk_partial_row<AccumulatorSet{AccumulatorSet::kSum}>(row, to);
     }
 }
 

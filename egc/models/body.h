@@ -14,17 +14,17 @@
 namespace egc::models {
 
 // Called with every layer and what it reads, while a network runs: for looking into it.
-using LayerWatch = std::function<void(nn::Conv& conv, const Tensor& x, const Csr& graph)>;
+using LayerHook = std::function<void(nn::Conv& conv, const Tensor& x, const Csr& graph)>;
 
 class Body : public nn::Module {
  public:
   // Until it is called with nothing.
-  void watch_layers(LayerWatch watch) { watch_ = std::move(watch); }
+  void hook_layers(LayerHook watch) { watch_ = std::move(watch); }
   virtual Tensor forward(Tape& tape, Tensor x, const Csr& graph) = 0;
   virtual int64_t out_width() const = 0;
 
  protected:
-  LayerWatch watch_;
+  LayerHook watch_;
 };
 
 // Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In inference

@@ -103,9 +103,9 @@ std::vector<LayerTerms> explain(Network& network, const ModelInput& input, const
   if (watched != nullptr) {
     struct Watch {
       HomogeneousNetwork& network;
-      ~Watch() { network.watch_layers({}); }
+      ~Watch() { network.hook_layers({}); }
     } const watch{*watched};
-    watched->watch_layers([&](nn::Conv& conv, const Tensor& x, const Csr& graph) {
+    watched->hook_layers([&](nn::Conv& conv, const Tensor& x, const Csr& graph) {
       const auto* egc = dynamic_cast<nn::EgcConv*>(&conv);
       if (egc == nullptr) return;
       const nn::EgcConvOptions& o = egc->options;

@@ -27,27 +27,27 @@ std::optional<int64_t> count(ModelConfig& config, int64_t width) {
 // The least width all of whose larger multiples there are too. Layers know what they allow; nobody
 // else needs to.
 int64_t step_of(ModelConfig& config) {
-  constexpr int64_t kMost = 1024;
+  constexpr int64_t kMax = 1024;
   // Without an encoder the outputs are columns of the last layer: less is too narrow, whatever the
   // step.
   const int64_t least = config.encoder == Encoder::kNone ? config.outputs : 1;
-  for (int64_t step = 1; step <= kMost; ++step) {
+  for (int64_t step = 1; step <= kMax; ++step) {
     const int64_t first = std::max<int64_t>(7, least / step + 1);
     bool all = true;
     for (const int64_t more : {0, 1, 2, 4, 6}) all = all && count(config, (first + more) * step);
     if (all) return step;
   }
-  count(config, kMost);
+  count(config, kMax);
   make_network(config);  // tells why there is none
-  fail(ErrorKind::kUsage, "no width of the network was found up to {}", kMost);
+  fail(ErrorKind::kUsage, "no width of the network was found up to {}", kMax);
 }
 
 }  // namespace
 
 int64_t fit_width(ModelConfig config, int64_t parameters) {
-  constexpr int64_t kMost = int64_t{1} << 33;  // networks are made to be counted
-  check(parameters >= 1 && parameters <= kMost, "a network has from 1 to {} parameters, got {}",
-        kMost, parameters);
+  constexpr int64_t kMax = int64_t{1} << 33;  // networks are made to be counted
+  check(parameters >= 1 && parameters <= kMax, "a network has from 1 to {} parameters, got {}",
+        kMax, parameters);
   if (nn::layer_descriptor(config.model).takes("mean_log_degree") && !config.mean_log_degree)
     config.mean_log_degree = 1;  // changes no size
   const int64_t step = step_of(config);
@@ -59,7 +59,7 @@ int64_t fit_width(ModelConfig config, int64_t parameters) {
   for (int64_t before = 0;;) {
     const auto here = size(high);
     const bool too_narrow = !here && before == 0;
-    check(too_narrow ? high * step < nn::kMostChannels : here && *here > before,
+    check(too_narrow ? high * step < nn::kMaxChannels : here && *here > before,
           "no width gives the network {} parameters; the largest that was tried has {}", parameters,
           before);
     if (here && *here > parameters) break;

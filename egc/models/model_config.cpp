@@ -260,7 +260,7 @@ class Facts {
   void add(const ConfigField& f, FieldKind kind) { all.push_back(facts_of(f, kind)); }
 };
 
-ModelConfig from_json(const Json& json, const std::string& where, NotTaken not_taken) {
+ModelConfig from_json(const Json& json, const std::string& where, UnsupportedOptions not_taken) {
   ModelConfig config;
   Reader reader(json, where);
   visit(reader, config);
@@ -268,7 +268,7 @@ ModelConfig from_json(const Json& json, const std::string& where, NotTaken not_t
   try {
     const nn::LayerDescriptor& layer = nn::layer_descriptor(config.model);
     drop_recorded_defaults(config, layer);
-    if (not_taken == NotTaken::kDrop) drop_not_taken(config, layer);
+    if (not_taken == UnsupportedOptions::kDrop) drop_not_taken(config, layer);
     check_config(config);
   } catch (const Error& e) {
     fail(e.kind(), "{}: {}", where, e.what());
@@ -311,7 +311,7 @@ DropoutAt parse_dropout_at(const std::vector<std::string>& places) {
 }
 
 ModelConfig parse_model_config(const std::string& json_text, const std::string& where,
-                               NotTaken not_taken) {
+                               UnsupportedOptions not_taken) {
   return from_json(parse_json<Json>(json_text, where, ErrorKind::kUsage), where, not_taken);
 }
 
@@ -337,14 +337,14 @@ void check_config(const ModelConfig& c) {
     check(value >= least && value <= most, "{} must be from {} to {}, got {}", name, least, most,
           value);
   };
-  in_range("hidden", c.hidden, 1, nn::kMostChannels);
+  in_range("hidden", c.hidden, 1, nn::kMaxChannels);
   in_range("layers", c.layers, 1, 4096);
-  in_range("outputs", c.outputs, 1, nn::kMostChannels);
-  in_range("towers", c.towers.value_or(1), 1, nn::kMostChannels);
+  in_range("outputs", c.outputs, 1, nn::kMaxChannels);
+  in_range("towers", c.towers.value_or(1), 1, nn::kMaxChannels);
   in_range("sequence_length", c.sequence_length, 1, 1 << 16);
-  in_range("features", c.features, 0, nn::kMostChannels);
-  in_range("heads", c.heads.value_or(1), 1, nn::kMostChannels);
-  in_range("bases", c.bases.value_or(1), 1, nn::kMostChannels);
+  in_range("features", c.features, 0, nn::kMaxChannels);
+  in_range("heads", c.heads.value_or(1), 1, nn::kMaxChannels);
+  in_range("bases", c.bases.value_or(1), 1, nn::kMaxChannels);
   for (const int64_t n : c.categories) in_range("categories", n, 1, 1 << 30);
   for (const int64_t n : c.embedded_nodes) in_range("embedded_nodes", n, 0, int64_t{1} << 31);
   check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);

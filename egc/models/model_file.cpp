@@ -20,7 +20,7 @@ std::shared_ptr<Network> build(const SafetensorsFile& file) {
   }
   const nn::ParameterBudget budget(values);
   const ModelConfig config =
-      parse_model_config(file.metadata().at("config"), "config", NotTaken::kDrop);
+      parse_model_config(file.metadata().at("config"), "config", UnsupportedOptions::kDrop);
   const auto network = make_network(config);
   if (is_double) network->to(DType::kF64);
   return network;

@@ -23,8 +23,8 @@ using RDKit::Bond;
 using RDKit::ROMol;
 using RDKit::RWMol;
 
-constexpr unsigned kMostHydrogens = 12;  // of an atom
-constexpr size_t kMostAtoms = 500;       // RDKit takes the cube of their number
+constexpr unsigned kMaxHydrogens = 12;  // of an atom
+constexpr size_t kMaxAtoms = 500;       // RDKit takes the cube of their number
 constexpr size_t kLongest = 4000;  // characters; the longest SMILES of public sets have about 1,000
 
 // The place of a value among [first, last], or one past for "something else", as OGB counts.
@@ -152,7 +152,7 @@ std::unique_ptr<RWMol> parse_smiles(const std::string& smiles) {
   check_data(smiles.size() <= kLongest, "the SMILES has {} characters, more than {}", smiles.size(),
              kLongest);
   const size_t atoms = count_atoms(smiles);
-  check_data(atoms <= kMostAtoms, "the SMILES has {} atoms, more than {}", atoms, kMostAtoms);
+  check_data(atoms <= kMaxAtoms, "the SMILES has {} atoms, more than {}", atoms, kMaxAtoms);
   std::unique_ptr<RWMol> molecule;
   try {
     molecule.reset(RDKit::SmilesToMol(smiles));
@@ -165,8 +165,8 @@ std::unique_ptr<RWMol> parse_smiles(const std::string& smiles) {
   check_data(molecule->getNumAtoms() > 0, "the SMILES has no atom");
   // [CH999999] is read without complaint, and then filled up with hydrogens one by one.
   for (const Atom* atom : molecule->atoms())
-    check_data(atom->getTotalNumHs() <= kMostHydrogens, "an atom has {} hydrogens, more than {}",
-               atom->getTotalNumHs(), kMostHydrogens);
+    check_data(atom->getTotalNumHs() <= kMaxHydrogens, "an atom has {} hydrogens, more than {}",
+               atom->getTotalNumHs(), kMaxHydrogens);
   return molecule;
 }
 

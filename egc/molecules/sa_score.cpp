@@ -37,8 +37,8 @@ fs::path find_table() {
 }
 
 Scores read_table(const fs::path& path) {
-  constexpr size_t kMostBytes = 256 << 20;
-  const std::string bytes = data::read_text(path, kMostBytes);
+  constexpr size_t kMaxBytes = 256 << 20;
+  const std::string bytes = data::read_text(path, kMaxBytes);
   const data::Pickle pickle(bytes, path.string(), ErrorKind::kData);
   Scores out;
   check_data(pickle.root().is(Kind::kList), "{}: expected a list of lists", path.string());
@@ -97,9 +97,9 @@ double sa_score(const RDKit::ROMol& molecule) {
   const double atoms = molecule.getNumAtoms();
   const double symmetry = atoms > different ? 0.5 * std::log(atoms / different) : 0;
   const double raw = fragment_score(*fingerprint) - complexity(molecule) + symmetry;
-  constexpr double kLeast = -4;
-  constexpr double kMost = 2.5;
-  double score = 11 - (raw - kLeast + 1) / (kMost - kLeast) * 9;
+  constexpr double kMin = -4;
+  constexpr double kMax = 2.5;
+  double score = 11 - (raw - kMin + 1) / (kMax - kMin) * 9;
   if (score > 8) score = 8 + std::log(score + 1 - 9);  // smooths the difficult end
   return std::clamp(score, 1.0, 10.0);
 }

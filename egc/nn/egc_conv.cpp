@@ -18,10 +18,10 @@ EgcConvOptions EgcConvOptions::egc_m(int64_t in, int64_t out, AggregatorSet aggr
 EgcConv::EgcConv(EgcConvOptions opts) : options(std::move(opts)) {
   const EgcConvOptions& o = options;
   for (const int64_t n : {o.in_channels, o.out_channels, o.heads, o.bases})
-    check(n >= 1 && n <= kMostChannels,
+    check(n >= 1 && n <= kMaxChannels,
           "EgcConv: in_channels, out_channels, heads and bases must be from 1 to {}, got {}, {}, "
           "{}, {}",
-          kMostChannels, o.in_channels, o.out_channels, o.heads, o.bases);
+          kMaxChannels, o.in_channels, o.out_channels, o.heads, o.bases);
   check(o.out_channels % o.heads == 0,
         "EgcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels, o.heads);
   const int64_t columns = o.bases * (o.out_channels / o.heads);

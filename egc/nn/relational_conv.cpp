@@ -80,9 +80,9 @@ RegcConv::RegcConv(RegcConvOptions opts)
     : RelationalConv("RegcConv", opts.schema, opts.in_channels), options(std::move(opts)) {
   const RegcConvOptions& o = options;
   for (const int64_t n : {o.in_channels, o.out_channels, o.heads, o.bases})
-    check(n >= 1 && n <= kMostChannels,
+    check(n >= 1 && n <= kMaxChannels,
           "RegcConv: in_channels, out_channels, heads and bases must be from 1 to {}, got {}",
-          kMostChannels, n);
+          kMaxChannels, n);
   check(o.out_channels % o.heads == 0,
         "RegcConv: out_channels must be divisible by heads, got {} and {}", o.out_channels,
         o.heads);

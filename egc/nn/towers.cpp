@@ -202,7 +202,7 @@ Tensor PnaConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
                               Aggregator::kVar};
   const Tensor aggregates = ops::shift_aggregates(
       tape, ops::aggregate(tape, graph, four, SelfLoops::kNone, parts.of_source), parts.of_target,
-      has_neighbours(graph, x.dtype()), kLeastVariance);  // [N, 4 * in]
+      has_neighbours(graph, x.dtype()), kMinVariance);  // [N, 4 * in]
   const Tensor scaled = scaled_updates(tape, x, aggregates);
   const Tensor scalers = of_degrees(graph, x.dtype(), kScalers, [&](double degree, auto* to) {
     using T = std::decay_t<decltype(*to)>;

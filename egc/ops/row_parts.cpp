@@ -125,7 +125,7 @@ Tensor sum_scaled_parts(Tape& tape, const Tensor& x, const Tensor& s, int64_t to
 }
 
 Tensor shift_aggregates(Tape& tape, const Tensor& aggregates, const Tensor& p, const Tensor& s,
-                        double least_variance) {
+                        double min_variance) {
   expect_matrix("shift_aggregates", "p", p);
   const int64_t columns = p.columns();
   expect_matrix("shift_aggregates", "aggregates", aggregates, p.rows(), 4 * columns, p.dtype());
@@ -141,7 +141,7 @@ Tensor shift_aggregates(Tape& tape, const Tensor& aggregates, const Tensor& p, c
       for (int64_t c = 0; c < columns; ++c)
         to[k * columns + c] = from[k * columns + c] + factor * by[c];
     for (int64_t c = 3 * columns; c < 4 * columns; ++c)  // NaN passes, as in PyTorch
-      to[c] = from[c] <= static_cast<T>(least_variance) ? T{0} : std::sqrt(from[c]);
+      to[c] = from[c] <= static_cast<T>(min_variance) ? T{0} : std::sqrt(from[c]);
   });
   if (tape.wants({&aggregates, &p}))
     tape.record(out, {aggregates, p},

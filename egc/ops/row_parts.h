@@ -16,11 +16,11 @@ Tensor sum_scaled_parts(Tape& tape, const Tensor& x, const Tensor& s, int64_t to
 
 // From the aggregates of one part of a message to those of the whole (nn/towers.h), for PNA:
 // mean, min and max move with p[i]; the deviation does not, and is 0 without a gradient where the
-// variance is at most `least_variance`, which is PyTorch Geometric's rule.
+// variance is at most `min_variance`, which is PyTorch Geometric's rule.
 // aggregates: [N, 4*C] (mean, min, max, variance).   p: [N, C].   s: [N, 1], a constant.
 // Result: [N, 4*C] (mean + s p, min + s p, max + s p, deviation).
 Tensor shift_aggregates(Tape& tape, const Tensor& aggregates, const Tensor& p, const Tensor& s,
-                        double least_variance);
+                        double min_variance);
 
 // y = a + (1 + eps) * x with a learned scalar, the mixing of GIN.   a, x: [N, F].   eps: [1, 1].
 Tensor scaled_add(Tape& tape, const Tensor& a, const Tensor& x, const Tensor& eps);

@@ -29,18 +29,18 @@ std::string verdict_of(const Figure& figure, const Line& line) {
 
 }  // namespace
 
-std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& cells,
-                           const std::map<std::string, std::string>& missing,
-                           const Override& change) {
+std::vector<TableBlock> compare(const Table& table, const std::vector<FilledCell>& cells,
+                                const std::map<std::string, std::string>& missing,
+                                const Override& change) {
   std::vector<std::string> datasets;
   for (const FilledCell& c : cells)
     if (std::find(datasets.begin(), datasets.end(), c.cell->dataset) == datasets.end())
       datasets.push_back(c.cell->dataset);
-  std::vector<Group> out;
+  std::vector<TableBlock> out;
   for (const std::string& dataset : datasets)
     for (const Figure& figure : table.figures) {
       if (!figure.dataset.empty() && figure.dataset != dataset) continue;
-      Group group{dataset, figure, {}, {}, {}, {}};
+      TableBlock group{dataset, figure, {}, {}, {}, {}};
       if (table.measure == Measure::kTraining) group.epochs = change.epochs;
       if (const auto it = missing.find(dataset); it != missing.end()) group.missing = it->second;
       if (const auto it = change.stand_ins.find(dataset); it != change.stand_ins.end())
@@ -61,7 +61,7 @@ std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& ce
   return out;
 }
 
-std::string Group::difference() const {
+std::string TableBlock::difference() const {
   std::string out;
   if (!used.empty()) out = fmt::format("with {} in its place", used);
   if (epochs) out += fmt::format("{}at most {} epochs", out.empty() ? "" : ", ", *epochs);
@@ -92,7 +92,7 @@ std::string spell_difference(const Figure& f, const Line& line) {
              : fmt::format("{:.2f} times", line.ours->mean / line.printed->mean);
 }
 
-std::vector<std::string> columns_of(const Group& g, const Line& line) {
+std::vector<std::string> columns_of(const TableBlock& g, const Line& line) {
   return {line.cell->row,
           line.ours ? spell(g.figure, line.ours) : "-",
           line.ours ? fmt::format("{}", line.ours->count) : "0",

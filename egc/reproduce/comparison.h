@@ -18,7 +18,7 @@ struct Line {
 };
 
 // All lines of one dataset and figure.
-struct Group {
+struct TableBlock {
   std::string dataset;
   Figure figure;
   std::vector<Line> lines;
@@ -37,9 +37,9 @@ struct FilledCell {
 };
 
 // In the order of the table. `missing`: by dataset.
-std::vector<Group> compare(const Table& table, const std::vector<FilledCell>& cells,
-                           const std::map<std::string, std::string>& missing,
-                           const Override& change);
+std::vector<TableBlock> compare(const Table& table, const std::vector<FilledCell>& cells,
+                                const std::map<std::string, std::string>& missing,
+                                const Override& change);
 
 std::string spell(const Figure& figure, const std::optional<Spread>& ours);
 std::string spell(const Figure& figure, const std::optional<Printed>& printed);
@@ -48,6 +48,6 @@ std::string spell_difference(const Figure& figure, const Line& line);
 
 // A line as every table shows it.
 inline constexpr const char* kColumns[] = {"", "ours", "runs", "the paper", "difference", ""};
-std::vector<std::string> columns_of(const Group& group, const Line& line);
+std::vector<std::string> columns_of(const TableBlock& group, const Line& line);
 
 }  // namespace egc::reproduce

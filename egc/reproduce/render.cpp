@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string heading_of(const Group& g) {
+std::string heading_of(const TableBlock& g) {
   std::string out = fmt::format("{}: {} ({} is better)", g.dataset, g.figure.label,
                                 g.figure.lower_is_better ? "lower" : "higher");
   if (const std::string d = g.difference(); !d.empty()) out += ", " + d;
@@ -25,10 +25,10 @@ size_t width_of(const std::string& text) {
 
 }  // namespace
 
-std::string to_text(const Table& table, const std::vector<Group>& groups) {
+std::string to_text(const Table& table, const std::vector<TableBlock>& groups) {
   std::string out = fmt::format("{}: {}\n", table.name, table.title);
   if (!table.note.empty()) out += fmt::format("{}\n", table.note);
-  for (const Group& g : groups) {
+  for (const TableBlock& g : groups) {
     out += fmt::format("\n{}\n", heading_of(g));
     if (!g.missing.empty()) out += fmt::format("  {}\n", g.missing);
     std::vector<std::vector<std::string>> rows = {{std::begin(kColumns), std::end(kColumns)}};
@@ -50,10 +50,10 @@ std::string to_text(const Table& table, const std::vector<Group>& groups) {
   return out;
 }
 
-std::string to_markdown(const Table& table, const std::vector<Group>& groups) {
+std::string to_markdown(const Table& table, const std::vector<TableBlock>& groups) {
   std::string out = fmt::format("### {}: {}\n", table.name, table.title);
   if (!table.note.empty()) out += fmt::format("\n{}\n", table.note);
-  for (const Group& g : groups) {
+  for (const TableBlock& g : groups) {
     out += fmt::format("\n**{}**\n\n", heading_of(g));
     if (!g.missing.empty()) out += fmt::format("{}\n\n", g.missing);
     out += fmt::format("| {} |\n|{}\n", fmt::join(kColumns, " | "),
@@ -64,9 +64,9 @@ std::string to_markdown(const Table& table, const std::vector<Group>& groups) {
   return out;
 }
 
-std::string to_json_lines(const Table& table, const std::vector<Group>& groups) {
+std::string to_json_lines(const Table& table, const std::vector<TableBlock>& groups) {
   std::string out;
-  for (const Group& g : groups)
+  for (const TableBlock& g : groups)
     for (const Line& line : g.lines) {
       Json json = {{"table", table.name},
                    {"dataset", g.dataset},

@@ -20,7 +20,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 double ours_of(const Line& line) { return line.ours ? line.ours->mean : kNone; }
 double printed_of(const Line& line) { return line.printed ? line.printed->mean : kNone; }
 
-std::string table_of(const Group& g) {
+std::string table_of(const TableBlock& g) {
   std::string out = "<div class=\"scroll\"><table><tr>";
   for (const char* name : kColumns) out += fmt::format("<th>{}</th>", name);
   out += "</tr>\n";
@@ -34,7 +34,7 @@ std::string table_of(const Group& g) {
 }
 
 // Each picture that cells have a place in, of ours and of the paper's.
-std::string heat_maps(const Group& g) {
+std::string heat_maps(const TableBlock& g) {
   std::vector<std::string> pictures;
   const auto add = [](std::vector<std::string>& to, const std::string& name) {
     if (std::find(to.begin(), to.end(), name) == to.end()) to.push_back(name);
@@ -73,7 +73,7 @@ std::string heat_maps(const Group& g) {
   return out;
 }
 
-std::string bars(const Group& g) {
+std::string bars(const TableBlock& g) {
   report::BarChart chart;
   chart.title = g.figure.label;
   chart.series = {"ours", "the paper, on its machine"};
@@ -89,12 +89,12 @@ std::string bars(const Group& g) {
 }
 
 // Scores of the main table over the memory of this one: ours where there are, else the paper's.
-std::string score_against_memory(const std::vector<Group>& groups,
-                                 const std::vector<Group>& scores) {
+std::string score_against_memory(const std::vector<TableBlock>& groups,
+                                 const std::vector<TableBlock>& scores) {
   std::string out;
-  for (const Group& memory : groups) {
+  for (const TableBlock& memory : groups) {
     if (memory.figure.key != "train_peak_mb") continue;
-    for (const Group& score : scores) {
+    for (const TableBlock& score : scores) {
       if (score.dataset != memory.dataset) continue;
       report::Scatter chart;
       chart.title = fmt::format("{} against memory, {}", score.figure.label, memory.dataset);
@@ -112,12 +112,12 @@ std::string score_against_memory(const std::vector<Group>& groups,
 
 }  // namespace
 
-std::string to_html(const Table& table, const std::vector<Group>& groups,
-                    const std::vector<Group>& scores) {
+std::string to_html(const Table& table, const std::vector<TableBlock>& groups,
+                    const std::vector<TableBlock>& scores) {
   std::string out;
   if (!table.note.empty()) out += fmt::format("<p>{}</p>\n", escape_html(table.note));
   std::string empty;
-  for (const Group& g : groups) {
+  for (const TableBlock& g : groups) {
     if (std::none_of(g.lines.begin(), g.lines.end(), [](const Line& line) { return line.ours; })) {
       empty +=
           fmt::format("<li>{}: {}{}</li>\n", escape_html(g.dataset), escape_html(g.figure.label),

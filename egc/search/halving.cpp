@@ -8,19 +8,19 @@
 
 namespace egc::search {
 
-std::vector<Rung> halving_rungs(size_t trials, int64_t first_epochs, int64_t most_epochs,
+std::vector<Rung> halving_rungs(size_t trials, int64_t first_epochs, int64_t max_epochs,
                                 int64_t factor) {
-  check(trials >= 1 && first_epochs >= 1 && most_epochs >= 1 && factor >= 2,
+  check(trials >= 1 && first_epochs >= 1 && max_epochs >= 1 && factor >= 2,
         "halving needs trials, epochs and a factor of at least 2, got {} trials, {} to {} epochs, "
         "factor {}",
-        trials, first_epochs, most_epochs, factor);
+        trials, first_epochs, max_epochs, factor);
   std::vector<Rung> out;
-  int64_t epochs = std::min(first_epochs, most_epochs);
+  int64_t epochs = std::min(first_epochs, max_epochs);
   for (;;) {
-    out.push_back({epochs, trials, epochs >= most_epochs});
-    if (epochs >= most_epochs) return out;
+    out.push_back({epochs, trials, epochs >= max_epochs});
+    if (epochs >= max_epochs) return out;
     trials = std::max<size_t>(1, trials / static_cast<size_t>(factor));
-    epochs = epochs > most_epochs / factor ? most_epochs : epochs * factor;
+    epochs = epochs > max_epochs / factor ? max_epochs : epochs * factor;
   }
 }
 

@@ -15,8 +15,8 @@ struct Rung {
 };
 
 // Of a rung a share of 1/factor goes on, and trains `factor` times as long; the last rung is the
-// first with `most_epochs` or more. One rung where most_epochs is not above first_epochs.
-std::vector<Rung> halving_rungs(size_t trials, int64_t first_epochs, int64_t most_epochs,
+// first with `max_epochs` or more. One rung where max_epochs is not above first_epochs.
+std::vector<Rung> halving_rungs(size_t trials, int64_t first_epochs, int64_t max_epochs,
                                 int64_t factor);
 
 // The places of the best `count` scores, best first; ties go to the earlier, NaN is the worst.

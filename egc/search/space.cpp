@@ -17,8 +17,8 @@ void put(Json& patch, const std::string& name, const Json& value) {
 }
 
 bool is_whole_range(double low, double high) {
-  constexpr double kMost = 1e9;
-  return low == std::floor(low) && high == std::floor(high) && low >= -kMost && high <= kMost;
+  constexpr double kMax = 1e9;
+  return low == std::floor(low) && high == std::floor(high) && low >= -kMax && high <= kMax;
 }
 
 }  // namespace
@@ -95,13 +95,13 @@ Json Space::sample(Rng& rng) const {
 }
 
 std::vector<Json> Space::grid() const {
-  constexpr size_t kMost = 100'000;
+  constexpr size_t kMax = 100'000;
   std::vector<Json> out = {Json::object()};
   for (const Setting& s : settings_) {
     std::vector<Json> values = s.choices;
     if (values.empty()) {
       check(s.steps >= 1, "\"{}\" needs \"steps\" for a grid", s.name);
-      check(static_cast<uint64_t>(s.steps) <= kMost, "the grid has more than {} points", kMost);
+      check(static_cast<uint64_t>(s.steps) <= kMax, "the grid has more than {} points", kMax);
       for (int64_t k = 0; k < s.steps; ++k) {
         const double share =
             s.steps == 1 ? 0.5 : static_cast<double>(k) / static_cast<double>(s.steps - 1);
@@ -109,7 +109,7 @@ std::vector<Json> Space::grid() const {
         if (values.empty() || values.back() != value) values.push_back(value);
       }
     }
-    check(out.size() * values.size() <= kMost, "the grid has more than {} points", kMost);
+    check(out.size() * values.size() <= kMax, "the grid has more than {} points", kMax);
     std::vector<Json> next;
     for (const Json& patch : out)
       for (const Json& value : values) {

@@ -21,7 +21,7 @@ models::Metadata with_new_settings(models::Metadata metadata, const std::string&
     std::string& model = metadata.at("model");
     std::string& train = metadata.at("train");
     model = models::to_json(
-        models::parse_model_config(model, where + ": model", models::NotTaken::kDrop));
+        models::parse_model_config(model, where + ": model", models::UnsupportedOptions::kDrop));
     train = to_json(parse_train_config(train, where + ": train"));
   } catch (const Error& e) {
     fail(ErrorKind::kModel, "{}", e.what());

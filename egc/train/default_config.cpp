@@ -47,7 +47,7 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
   TrainConfig& t = run.train;
   m = inference::config_for_dataset(d, model);
   // A part of a graph may be without validation nodes, and with too few to take some from.
-  const bool is_part = !d.checksum_of_whole.empty();
+  const bool is_part = !d.checksum_of_dataset.empty();
   const data::Split parts = is_part ? d.split(split) : data::with_valid(d, split);
   if (m.task == Task::kNodeClassificationHetero) {
     m.norm = m.residual = false;  // its networks have neither

@@ -56,7 +56,7 @@ void Predictions::add(const Tensor& output, const BatchTensors& batch) {
   }
 }
 
-void Predictions::gather(distributed::Group& group) {
+void Predictions::gather(distributed::ProcessGroup& group) {
   const auto of_all = [&](auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     const std::string mine(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
@@ -140,7 +140,7 @@ std::vector<float> Predictions::errors() const {
 }
 
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
-                         double* loss, distributed::Group* group) {
+                         double* loss, distributed::ProcessGroup* group) {
   Predictions predictions(data);
   double sum = 0;
   double items = 0;

@@ -108,8 +108,8 @@ std::string to_html(const Report& r) {
       to_svg(report::Histogram{"Errors, test set", "predicted − true", {{"", "train", r.errors}}});
   if (!charts.empty())
     out += "<h2>Predictions</h2>\n<div class=\"charts\">\n" + charts + "</div>\n";
-  constexpr size_t kMostClasses = 60;
-  if (!r.confusion.empty() && r.confusion.size() <= kMostClasses) out += confusion_table(r);
+  constexpr size_t kMaxClasses = 60;
+  if (!r.confusion.empty() && r.confusion.size() <= kMaxClasses) out += confusion_table(r);
   if (!r.sizes.empty()) out += "<h2>Dataset</h2>\n" + cards(r.sizes);
   out += fmt::format(
       "<h2>Train it again</h2>\n<pre>{}</pre>\n<p class=\"legend\">egc {}</p>\n"

@@ -74,13 +74,13 @@ bool better(double a, double b, bool higher) { return higher ? a > b : a < b; }
 
 }  // namespace
 
-bool finish_epoch(Progress& p, const TrainConfig& config, const EpochRecord& record, double watched,
-                  bool higher) {
+bool finish_epoch(Progress& p, const TrainConfig& config, const EpochRecord& record,
+                  double monitored, bool higher) {
   // ReduceLROnPlateau of PyTorch with its usual relative threshold.
   constexpr double kThreshold = 1e-4;
   const double must_beat = p.plateau_best * (higher ? 1 + kThreshold : 1 - kThreshold);
-  if (p.history.empty() || better(watched, must_beat, higher)) {
-    p.plateau_best = watched;
+  if (p.history.empty() || better(monitored, must_beat, higher)) {
+    p.plateau_best = monitored;
     p.plateau_bad = 0;
   } else if (++p.plateau_bad > config.lr_patience) {
     p.lr = std::min(p.lr, std::max(p.lr * config.lr_factor, config.min_lr));
@@ -89,10 +89,10 @@ bool finish_epoch(Progress& p, const TrainConfig& config, const EpochRecord& rec
   p.history.push_back(record);
   p.batches = 0;
   p.loss_sum = p.loss_items = p.seconds = 0;
-  const bool best = p.best_epoch == 0 || better(watched, p.best, higher);
+  const bool best = p.best_epoch == 0 || better(monitored, p.best, higher);
   if (best) {
     p.best_epoch = record.epoch;
-    p.best = watched;
+    p.best = monitored;
   }
   return best;
 }

@@ -128,7 +128,8 @@ void RunFiles::finish(Trainer& trainer, const RunResult& result, const Predictio
 }  // namespace
 
 RunResult run_training(const RunDirectory* dir, const TaskData& data, const RunConfig& config,
-                       const RunLimits& limits, RunObserver& observer, distributed::Group* group) {
+                       const RunLimits& limits, RunObserver& observer,
+                       distributed::ProcessGroup* group) {
   Trainer trainer(data, config, group);
   if (dir != nullptr && std::filesystem::exists(dir->checkpoint()))
     load_checkpoint(dir->checkpoint(), trainer);

@@ -21,8 +21,9 @@ void visit(Visitor&& v, Config& c) {
   v(F{"wd", "Weight decay: L2, added to the gradient"}, c.wd);
   v(F{"batch", "Graphs in a batch"}, c.batch);
   v(F{"epochs", "Epochs at most"}, c.epochs);
-  v(F{"patience", "Epochs without improvement on the validation set before training stops; 0: never",
-      "", "early_stop"},
+  v(F{"patience",
+      "Epochs without improvement on the validation set before training stops; 0: never", "",
+      "early_stop"},
     c.patience);
   v(F{"lr_factor", "Factor of the learning rate on a plateau"}, c.lr_factor);
   v(F{"lr_patience", "Epochs without improvement that make a plateau"}, c.lr_patience);
@@ -32,7 +33,8 @@ void visit(Visitor&& v, Config& c) {
   v(F{"split", "Split of the dataset (default: its first)"}, c.split);
   v(F{"drop_edges", "DropEdge probability"}, c.drop_edges);
   v(F{"drop_nodes", "DropNode probability"}, c.drop_nodes);
-  v(F{"aggregator_sparsity", "Strength of the penalty that prunes aggregators of EGC; 0 disables it"},
+  v(F{"aggregator_sparsity",
+      "Strength of the penalty that prunes aggregators of EGC; 0 disables it"},
     c.aggregator_sparsity);
   v(F{"standardize",
       "Standardize float features by mean and deviation of the training set: train or none "

@@ -80,7 +80,7 @@ TaskData::TaskData(TaskData&&) noexcept = default;
 const data::Dataset& TaskData::dataset() const { return content_->dataset; }
 const data::TargetVocabulary& TaskData::vocabulary() const { return content_->vocabulary; }
 
-bool TaskData::is_part() const { return !content_->dataset.checksum_of_whole.empty(); }
+bool TaskData::is_part() const { return !content_->dataset.checksum_of_dataset.empty(); }
 
 std::span<const int64_t> TaskData::ids(Part part) const {
   const data::Split& split = content_->split;
@@ -116,7 +116,7 @@ std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64
   data::LoaderOptions options;
   options.batch_size = batch;
   options.seed = seed;
-  options.least = 2;
+  options.min_batch_size = 2;
   options.share = share;
   options.shares = shares;
   return inference::graph_batches(content_->store, ids(part), options);

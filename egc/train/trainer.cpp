@@ -49,7 +49,7 @@ void check_training(const RunConfig& run, const data::DatasetInfo& info) {
 
 void check_group_training(const RunConfig& run, const data::Dataset& dataset, int64_t processes) {
   if (!dataset.splits_nodes()) return;
-  check(!dataset.checksum_of_whole.empty() || processes <= dataset.num_nodes(),
+  check(!dataset.checksum_of_dataset.empty() || processes <= dataset.num_nodes(),
         "{}: {} processes cannot share {} nodes", dataset.info.name, processes,
         dataset.num_nodes());
   // Layers that read no more of another process than the rows of their sources.
@@ -61,7 +61,7 @@ void check_group_training(const RunConfig& run, const data::Dataset& dataset, in
         "drop_edges and drop_nodes are for one process, or for many graphs");
 }
 
-Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Group* group)
+Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::ProcessGroup* group)
     : data_(data), config_(config), group_(group) {
   check_config(config.train);
   check_training(config, data.dataset().info);
@@ -203,14 +203,14 @@ void Trainer::validate() {
   record.valid = predictions.score();
   record.seconds = p.seconds + seconds_since(start);
   const bool by_loss = config_.train.monitor == "loss";
-  const double watched = by_loss ? record.valid_loss : record.valid;
+  const double monitored = by_loss ? record.valid_loss : record.valid;
   const data::Metric metric = data_.dataset().info.metric;
-  if (std::isnan(watched))
+  if (std::isnan(monitored))
     fail(ErrorKind::kData,
          "training: {} of the validation set is not defined, {}; --monitor loss trains without it",
          data::metrics().name_of(metric),
          predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
-  if (finish_epoch(p, config_.train, record, watched, !by_loss && higher_is_better(metric)))
+  if (finish_epoch(p, config_.train, record, monitored, !by_loss && higher_is_better(metric)))
     best_->copy_values(*network_);
 }
 

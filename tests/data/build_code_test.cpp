@@ -255,8 +255,8 @@ TEST_F(BuildCode, SizesAndCopies) {
   files_.write("copies/large.py", large);
   const CodeDataset built = build_code(options_);
   EXPECT_EQ(built.dataset.num_graphs(), 13);
-  options_.least_nodes = 1;
-  options_.most_nodes = 100'000;
+  options_.min_nodes = 1;
+  options_.max_nodes = 100'000;
   EXPECT_EQ(build_code(options_).dataset.num_graphs(), 15);
 }
 

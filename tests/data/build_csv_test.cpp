@@ -633,7 +633,7 @@ TEST_F(BuildCsv, NumbersOfLabelsAreComparedAsNumbers) {
   EXPECT_EQ(to_vector(built.dataset.labels.classes), (Ints{1, 1, 1, 0}));
   EXPECT_EQ(built.dataset.info.class_names, built.classes);
   files_.write("nodes.csv", "id,x,class\na,1,0.5\nb,2,1.5\nc,3,2.5\nd,4,0\n");
-  expect_error(ErrorKind::kData, {"\"class\"", "not whole"}, [&] { build_csv(options_); });
+  expect_error(ErrorKind::kData, {"\"class\"", "not all integers"}, [&] { build_csv(options_); });
 }
 
 }  // namespace

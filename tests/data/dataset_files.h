@@ -212,7 +212,7 @@ inline std::string difference(const data::Dataset& a, const data::Dataset& b) {
   };
   if (!(a.info == b.info)) return "info";
   if (a.hetero.schema != b.hetero.schema || a.hetero.num_nodes != b.hetero.num_nodes ||
-      a.hetero.nodes_of_whole != b.hetero.nodes_of_whole ||
+      a.hetero.nodes_of_graph != b.hetero.nodes_of_graph ||
       a.hetero.target_type != b.hetero.target_type)
     return "hetero";
   if (a.splits.size() != b.splits.size()) return "number of splits";

@@ -53,8 +53,8 @@ struct Published {
   int64_t features;
   int64_t classes;  // 0: none
   std::array<int64_t, 3> split;
-  int64_t least_nodes;
-  int64_t most_nodes;
+  int64_t min_nodes;
+  int64_t max_nodes;
   Counts labels;                // of each class, over everything
   std::array<Counts, 3> parts;  // likewise of the split's parts; empty: no public figure
 };
@@ -248,8 +248,8 @@ TEST_P(SharedData, CountsSplitsAndLabelsAreThePublished) {
   }
   EXPECT_EQ(s.features, want.features);
   EXPECT_EQ(d.info.num_classes, want.classes);
-  EXPECT_EQ(s.graph_nodes.min, want.least_nodes);
-  EXPECT_EQ(s.graph_nodes.max, want.most_nodes);
+  EXPECT_EQ(s.graph_nodes.min, want.min_nodes);
+  EXPECT_EQ(s.graph_nodes.max, want.max_nodes);
   EXPECT_EQ(s.labels.classes, want.labels);
   ASSERT_FALSE(d.splits.empty());
   for (int p = 0; p < 3; ++p) {

@@ -201,9 +201,9 @@ TYPED_TEST(GemmTest, EveryTail) {
     expect_exact_kernels<TypeParam>(m, n, k, TestFixture::packed,
                                     [](auto&& f) { TestFixture::on_every_target(f); });
   };
-  constexpr int64_t kMost = 40;
-  for (int64_t a = 1; a <= kMost; ++a)
-    for (int64_t b = 1; b <= kMost; ++b) {
+  constexpr int64_t kMax = 40;
+  for (int64_t a = 1; a <= kMax; ++a)
+    for (int64_t b = 1; b <= kMax; ++b) {
       for (const int64_t few : {1, 3, 6}) check(a, b, few);   // rows and columns
       for (const int64_t few : {1, 5, 13}) check(few, a, b);  // columns and steps
       check(a, 2, b);                                         // rows and steps

@@ -41,9 +41,9 @@ void write(const fs::path& path, std::string_view content) {
 
 void write_files(const fs::path& dir, std::string_view rest) {
   constexpr std::string_view kMark = "\n=== ";
-  constexpr int kMost = 32;
+  constexpr int kMax = 32;
   size_t at = rest.find(kMark);
-  for (int k = 0; k < kMost && at != std::string_view::npos; ++k) {
+  for (int k = 0; k < kMax && at != std::string_view::npos; ++k) {
     rest.remove_prefix(at + kMark.size());
     at = rest.find(kMark);
     // The newline before the mark belongs to the file before it.
@@ -55,7 +55,7 @@ void write_files(const fs::path& dir, std::string_view rest) {
 }
 
 void check_use(const Dataset& d) {
-  constexpr int64_t kMostNodes = 100'000;  // counted nodes need no byte in any file
+  constexpr int64_t kMaxNodes = 100'000;  // counted nodes need no byte in any file
   check_dataset(d, "x");
   visit_arrays(d, [](const std::string&, const auto& array) {
     if constexpr (requires { array.columns; })
@@ -63,7 +63,7 @@ void check_use(const Dataset& d) {
     else
       egc::fuzz::touch(array);
   });
-  if (d.num_nodes() > kMostNodes) return;
+  if (d.num_nodes() > kMaxNodes) return;
   if (!d.hetero.empty()) {
     training_hetero_graph(d);
     return;

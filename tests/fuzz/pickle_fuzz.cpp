@@ -15,12 +15,12 @@ using egc::ErrorKind;
 using egc::data::PyValue;
 using egc::data::TorchFile;
 
-constexpr size_t kMostValues = 2000;  // values may refer to each other in circles
+constexpr size_t kMaxValues = 2000;  // values may refer to each other in circles
 
 template <class F>
 void walk(const PyValue& root, F&& f) {
   std::vector<const PyValue*> open = {&root};
-  for (size_t k = 0; k < kMostValues && !open.empty(); ++k) {
+  for (size_t k = 0; k < kMaxValues && !open.empty(); ++k) {
     const PyValue* value = open.back();
     open.pop_back();
     f(*value);
@@ -52,8 +52,8 @@ void check_torch_file(const TorchFile& file, ErrorKind kind) {
   size_t tensors = 0;
   walk(file.root(), [&](const PyValue& value) {
     look_at(value);
-    constexpr size_t kMostTensors = 100;
-    if (TorchFile::is_tensor(value) && ++tensors <= kMostTensors) ask_for_tensor(file, value, kind);
+    constexpr size_t kMaxTensors = 100;
+    if (TorchFile::is_tensor(value) && ++tensors <= kMaxTensors) ask_for_tensor(file, value, kind);
   });
 }
 

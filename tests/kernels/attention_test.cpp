@@ -28,7 +28,7 @@ using testing::tolerance;
 using testing::worst;
 
 enum class Kind { kGat, kGatv2 };
-constexpr Kind kKinds[] = {Kind::kGat, Kind::kGatv2};
+constexpr Kind kAccumulators[] = {Kind::kGat, Kind::kGatv2};
 
 struct Problem {
   Csr graph;
@@ -239,7 +239,7 @@ class AttentionTest : public ::testing::Test {
 
 TEST_F(AttentionTest, EveryHeadWidth) {
   const Csr graph = awkward_graph();
-  for (const Kind kind : kKinds)
+  for (const Kind kind : kAccumulators)
     for (const int64_t heads : {1, 2, 3, 8})
       for (int64_t width = 1; width <= 37; ++width)
         for (const bool bias : {false, true})
@@ -249,7 +249,7 @@ TEST_F(AttentionTest, EveryHeadWidth) {
 // More than four vectors: several blocks a head, the last with an overlap.
 TEST_F(AttentionTest, WideHeads) {
   const Csr graph = awkward_graph();
-  for (const Kind kind : kKinds)
+  for (const Kind kind : kAccumulators)
     for (const int64_t width : {47, 48, 49, 63, 64, 65, 66, 79, 80, 81, 100, 127, 128, 129, 200})
       for (const int64_t heads : {1, 2})
         compare_variants(make_problem(graph, kind, heads, width, width % 2 == 0));
@@ -260,7 +260,7 @@ TEST_F(AttentionTest, EdgeWeightsAreNotUsed) {
   const Csr weighted = Csr(plain.num_targets(), {plain.offsets().begin(), plain.offsets().end()},
                            {plain.sources().begin(), plain.sources().end()},
                            std::vector<float>(plain.num_edges(), 3.0F));
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kAccumulators) {
     const Result<float> want = run<float>(make_problem(plain, kind, 2, 5));
     const Result<float> got = run<float>(make_problem(weighted, kind, 2, 5));
     for (size_t k = 0; k < want.all().size(); ++k)
@@ -274,14 +274,14 @@ TEST_F(AttentionTest, RectangularGraph) {
   const Csr wide = Csr::from_edges(3, 7, source, target);  // more sources than targets
   const Csr tall = Csr::from_edges(7, 3, target, source);
   for (const Csr& graph : {wide, tall})
-    for (const Kind kind : kKinds)
+    for (const Kind kind : kAccumulators)
       for (const int64_t width : {1, 4, 7, 16, 19})
         compare_everywhere(make_problem(graph, kind, 3, width));
 }
 
 TEST_F(AttentionTest, NoNodesNoEdges) {
   for (const int64_t nodes : {0, 1, 4})
-    for (const Kind kind : kKinds)
+    for (const Kind kind : kAccumulators)
       for (const bool bias : {false, true}) {
         const Problem p = make_problem(Csr::from_edges(nodes, {}, {}), kind, 2, 5, bias);
         compare_variants(p);
@@ -290,7 +290,7 @@ TEST_F(AttentionTest, NoNodesNoEdges) {
 
 // Nothing to attend to: the output is the bias, to the bit, and no gradient is left unwritten.
 TEST_F(AttentionTest, NodesWithoutNeighbours) {
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kAccumulators) {
     const Problem p = make_problem(Csr::from_edges(5, {}, {}), kind, 2, 7);
     const Result<float> got = run<float>(p);
     const std::vector<float> out = got.out.values();
@@ -368,7 +368,7 @@ TEST_F(AttentionTest, OneNeighbourTakesAll) {
 
 TEST_F(AttentionTest, EqualScoresGiveTheMean) {
   const Csr graph = awkward_graph();
-  for (const Kind kind : kKinds)
+  for (const Kind kind : kAccumulators)
     for (const double score : {0.0, -3.0, 1e4, -1e4}) {
       Problem p = make_problem(graph, kind, 2, 9, false);
       if (kind == Kind::kGat) {
@@ -392,7 +392,7 @@ TEST_F(AttentionTest, EqualScoresGiveTheMean) {
 // The backward pass takes y as the output less the bias, so a bias costs precision in proportion to
 // its size, and no more than that.
 TEST_F(AttentionTest, BiasLargerThanTheValues) {
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kAccumulators) {
     Problem p = make_problem(awkward_graph(), kind, 2, 13);
     for (double& b : p.bias) b += 64;
     compare_everywhere(p, 64.0);
@@ -403,7 +403,7 @@ TEST_F(AttentionTest, InferenceHasTheBitsOfTraining) {
   const Csr graph = awkward_graph();
   for (const std::string& target : kernels::available_targets()) {
     kernels::force_target(target);
-    for (const Kind kind : kKinds)
+    for (const Kind kind : kAccumulators)
       for (const bool loops : {false, true})
         for (const int64_t width : {1, 5, 16, 33}) {
           Problem p = make_problem(graph, kind, 3, width);
@@ -422,7 +422,7 @@ TEST_F(AttentionTest, InferenceHasTheBitsOfTraining) {
 }
 
 TEST_F(AttentionTest, EpilogueIsWhatFollowsTheOutput) {
-  for (const Kind kind : kKinds)
+  for (const Kind kind : kAccumulators)
     for (const bool normalised : {false, true})
       for (const bool relu : {false, true})
         for (const bool with_residual : {false, true}) {
@@ -455,7 +455,7 @@ Problem large_problem(Kind kind, int64_t edges) {
 }
 
 TEST_F(AttentionTest, LargeGraph) {
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kAccumulators) {
     const Problem p = large_problem(kind, 40'000);
     ASSERT_GT(p.values.size() * sizeof(float), size_t{1} << 20);
     compare_everywhere(p);
@@ -463,7 +463,7 @@ TEST_F(AttentionTest, LargeGraph) {
 }
 
 TEST_F(AttentionTest, SameBitsForAnyNumberOfThreads) {
-  for (const Kind kind : kKinds) {
+  for (const Kind kind : kAccumulators) {
     const Problem p = large_problem(kind, 200'000);
     ASSERT_GT(p.graph.row_ranges().size(), 4U);
     const testing::ThreadCount one(1);
@@ -482,7 +482,7 @@ TEST_F(AttentionTest, SameBitsForAnyNumberOfThreads) {
 // The truth itself: its gradients are those of its output, by central differences. Values off the
 // grid, so that no leaky ReLU sits at its kink.
 TEST_F(AttentionTest, ReferenceGradients) {
-  for (const Kind kind : kKinds)
+  for (const Kind kind : kAccumulators)
     for (const bool loops : {false, true}) {
       Problem p = make_problem(awkward_graph(), kind, 2, 3);
       p.self_loops = loops;

@@ -147,8 +147,8 @@ TEST_F(FusedTest, EverySetOfAggregatorsWithEdgeWeights) {
 template <class T>
 void every_width(const std::string& target) {
   const Csr graph = awkward_graph();
-  constexpr int64_t kMostLanes = 64 / sizeof(T);
-  for (int64_t width = 0; width <= 2 * kMostLanes + 1; ++width)
+  constexpr int64_t kMaxLanes = 64 / sizeof(T);
+  for (int64_t width = 0; width <= 2 * kMaxLanes + 1; ++width)
     for (const SelfLoops mode : kModes)
       for (const unsigned mask : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 127U, 25U, 14U}) {
         const FusedShape direct{aggregator_set(mask), mode, 1, 1, width};

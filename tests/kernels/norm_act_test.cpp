@@ -97,8 +97,8 @@ struct Inputs {
   std::vector<T> x, residual, grad_y, scale, shift, mean, inv_std;
   NormAct<T> op;
   NormStatistics<T> statistics;
-  double most_scaled = 1;  // the largest terms of the output and of the gradient of x
-  double most_scale = 1;
+  double max_scaled = 1;  // the largest terms of the output and of the gradient of x
+  double max_scale = 1;
 
   Inputs(const Problem& p, const ReferenceNormAct& want)
       : x(cast<T>(p.x)), residual(cast<T>(p.residual)), grad_y(cast<T>(p.grad_y)) {
@@ -109,8 +109,8 @@ struct Inputs {
       inv_std.push_back(static_cast<T>(inverse));
       scale.push_back(static_cast<T>(factor));
       shift.push_back(static_cast<T>(p.bias[c] - want.mean[c] * factor));
-      most_scale = std::max(most_scale, 2 * std::abs(factor));
-      most_scaled = std::max(most_scaled, std::abs(want.mean[c] * factor));
+      max_scale = std::max(max_scale, 2 * std::abs(factor));
+      max_scaled = std::max(max_scaled, std::abs(want.mean[c] * factor));
     }
     if (p.norm != Norm::kNone) {
       op.scale = scale.data();
@@ -161,8 +161,8 @@ void compare(const Problem& p, const ReferenceNormAct& want, const std::string& 
   const Result<T> got = run(p, in);
   const std::string what = fmt::format("{} f{} {}: ", target, 8 * sizeof(T), p.name());
   const double most = tolerance<T>();
-  EXPECT_LE(worst(got.y, want.y, in.most_scaled), most) << what << "y";
-  EXPECT_LE(worst(got.grad_x, want.grad_x, in.most_scale), most) << what << "grad_x";
+  EXPECT_LE(worst(got.y, want.y, in.max_scaled), most) << what << "y";
+  EXPECT_LE(worst(got.grad_x, want.grad_x, in.max_scale), most) << what << "grad_x";
   for (const Output<T>* output : got.all()) EXPECT_TRUE(output->margins_are_intact()) << what;
   if (p.norm == Norm::kOfThisBatch) {
     EXPECT_LE(worst(got.mean, want.mean), most) << what << "mean";
@@ -228,7 +228,7 @@ TEST_F(NormActTest, EveryVariant) {
 // --- statistics ---
 
 template <class T>
-void check_statistics(const std::vector<double>& x, int64_t columns, double most_error,
+void check_statistics(const std::vector<double>& x, int64_t columns, double max_error,
                       const std::string& what) {
   const auto rows = static_cast<int64_t>(x.size()) / columns;
   std::vector<double> mean(columns, 0.0);
@@ -245,7 +245,7 @@ void check_statistics(const std::vector<double>& x, int64_t columns, double most
         << what << " rows=" << rows << " column " << c;
     const double rounding = sizeof(T) == 4 ? 1e-7 * mean[c] : 0.0;  // of the values themselves
     ASSERT_NEAR(got_variance.values()[c], variance[c],
-                most_error * variance[c] + rounding * rounding)
+                max_error * variance[c] + rounding * rounding)
         << what << " rows=" << rows << " column " << c;
   }
 }

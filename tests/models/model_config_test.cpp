@@ -33,7 +33,7 @@ using Json = nlohmann::ordered_json;
 using Change = std::function<void(ModelConfig&)>;
 
 constexpr const char* kWhere = "somewhere.json";
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 
 ModelConfig on_graphs() {
   ModelConfig c;
@@ -229,7 +229,7 @@ TEST(ModelConfig, OptionsThatALayerDoesNotTakeAreRefused) {
       // Files of versions that recorded them all the same.
       ModelConfig without = on_graphs();
       without.model = layer.name;
-      EXPECT_EQ(parse_model_config(to_json(c), kWhere, models::NotTaken::kDrop), without);
+      EXPECT_EQ(parse_model_config(to_json(c), kWhere, models::UnsupportedOptions::kDrop), without);
     }
 }
 
@@ -429,7 +429,7 @@ std::vector<Rule> rules() {
   return {
       {"Model", on_graphs(), [](auto& c) { c.model = ""; }, "unknown model \"\"; known: gcn"},
       {"Hidden", on_graphs(), [](auto& c) { c.hidden = 0; }, "hidden must be from 1 to"},
-      {"HiddenLeast", on_graphs(), [](auto& c) { c.hidden = kLeast; }, "from 1 to"},
+      {"HiddenLeast", on_graphs(), [](auto& c) { c.hidden = kMin; }, "from 1 to"},
       {"Layers", on_graphs(), [](auto& c) { c.layers = 0; }, "layers must be from 1 to"},
       {"Outputs", on_graphs(), [](auto& c) { c.outputs = -1; }, "outputs must be from 1 to"},
       {"Towers", pna(), [](auto& c) { c.towers = 0; }, "towers must be from 1 to"},
@@ -446,7 +446,7 @@ std::vector<Rule> rules() {
       {"MeanLogDegreeNan", pna(), [=](auto& c) { c.mean_log_degree = nan; },
        "mean_log_degree must be positive"},
       {"Heads", on_graphs(), [](auto& c) { c.heads = 0; }, "heads must be from 1 to"},
-      {"HeadsLeast", on_graphs(), [](auto& c) { c.heads = kLeast; }, "heads must be from 1 to"},
+      {"HeadsLeast", on_graphs(), [](auto& c) { c.heads = kMin; }, "heads must be from 1 to"},
       {"Bases", on_graphs(), [](auto& c) { c.bases = -2; }, "bases must be from 1 to"},
       {"FloatsWithoutFeatures", on_graphs(), [](auto& c) { c.features = 0; },
        "takes float features: features must be at least 1"},

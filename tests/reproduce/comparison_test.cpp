@@ -41,7 +41,7 @@ std::vector<Json> tests(std::initializer_list<double> values) {
   return out;
 }
 
-std::vector<Group> groups(const Table& t) {
+std::vector<TableBlock> groups(const Table& t) {
   return compare(t,
                  {{&t.cells[0], tests({0.50, 0.52})},
                   {&t.cells[1], tests({0.45})},

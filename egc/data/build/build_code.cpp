@@ -52,7 +52,7 @@ std::vector<Function> read_functions(const CodeOptions& options, CodeDataset& ou
   std::set<std::string> seen;  // of name and tree: copies of a function must not be in two parts
   for_each_output_line(
       {"python3", "-I", "-c", kFunctionsToGraphs, options.from.string(),
-       std::to_string(options.least_nodes), std::to_string(options.most_nodes)},
+       std::to_string(options.min_nodes), std::to_string(options.max_nodes)},
       [&](std::string_view line) {
         const auto record = parse_json<json>(line, "python3", ErrorKind::kSystem);
         if (record.contains("error")) {
@@ -136,7 +136,7 @@ CodeDataset build_code(const CodeOptions& options) {
   CodeDataset out;
   const std::vector<Function> functions = read_functions(options, out);
   check_data(functions.size() >= 3, "{}: expected at least 3 functions of {} to {} nodes, found {}",
-             options.from.string(), options.least_nodes, options.most_nodes, functions.size());
+             options.from.string(), options.min_nodes, options.max_nodes, functions.size());
   const Split split = split_functions(functions, options);
 
   std::map<std::string, int64_t> type_counts;

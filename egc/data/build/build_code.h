@@ -12,8 +12,8 @@ namespace egc::data {
 
 struct CodeOptions {
   std::filesystem::path from;  // a directory with Python sources, any depth
-  int64_t least_nodes = 8;
-  int64_t most_nodes = 1500;
+  int64_t min_nodes = 8;
+  int64_t max_nodes = 1500;
   int64_t attributes = 10000;  // the commonest of the training part get numbers of their own
   std::array<double, 3> fractions = {0.8, 0.1, 0.1};  // of projects, or of files if there are few
   uint64_t seed = 0;

@@ -254,13 +254,13 @@ LabelTexts node_labels(const CsvTable& nodes, const CsvOptions& options, const N
 
 Task guess_task(const LabelTexts& labels, const CsvOptions& options) {
   const auto numbers = as_numbers(labels.values);
-  const bool whole = !numbers || std::all_of(numbers->begin(), numbers->end(), [](double v) {
+  const bool all_integers = !numbers || std::all_of(numbers->begin(), numbers->end(), [](double v) {
     return std::isnan(v) || v == std::floor(v);
   });
-  if (labels.of_graphs) return whole ? Task::kGraphClassification : Task::kGraphRegression;
-  check_data(whole,
-             "column \"{}\": its numbers are not whole, so no classes of nodes; targets are "
-             "numbers for whole graphs only",
+  if (labels.of_graphs) return all_integers ? Task::kGraphClassification : Task::kGraphRegression;
+  check_data(all_integers,
+             "column \"{}\": its numbers are not all integers, so they are no classes; "
+             "regression is supported for graphs only, not for nodes",
              options.label);
   return Task::kNodeClassification;
 }
@@ -268,7 +268,8 @@ Task guess_task(const LabelTexts& labels, const CsvOptions& options) {
 // One spelling for each number: 1, 1.0 and 01 are the same class.
 std::vector<std::string> class_texts(const std::vector<std::string>& values) {
   const auto numbers = as_numbers(values);
-  constexpr double kExact = 9007199254740992;  // beyond, different whole numbers are one double
+  constexpr double kExact =
+      9007199254740992;  // beyond, different integers are one double
   if (!numbers ||
       std::any_of(numbers->begin(), numbers->end(), [](double v) { return std::abs(v) >= kExact; }))
     return values;

@@ -10,11 +10,11 @@
 namespace egc::data {
 namespace {
 
-constexpr size_t kMostOneHot = 1000;
+constexpr size_t kMaxOneHot = 1000;
 constexpr int32_t kNoValue = -1;
 
 // The number of a text among the column's values.
-int32_t place(const FeatureColumn& column, const std::string& value, ColumnGaps& gaps) {
+int32_t category_of(const FeatureColumn& column, const std::string& value, ColumnGaps& gaps) {
   if (is_missing(value)) {
     ++gaps.missing;
     return kNoValue;
@@ -28,15 +28,15 @@ int32_t place(const FeatureColumn& column, const std::string& value, ColumnGaps&
 
 // The cells of a column by what they are.
 struct Cells {
-  std::vector<double> numbers;    // NaN where there is none
+  std::vector<double> numbers;    // NaN where present is none
   std::vector<int64_t> odd_rows;  // neither numbers nor missing
   int64_t missing = 0;
 
-  int64_t there() const { return std::ssize(numbers) - missing; }
+  int64_t present() const { return std::ssize(numbers) - missing; }
   // One odd cell in twenty, or one in ten or more, is a slip; more are texts.
   bool are_numbers() const {
     const int64_t odd = std::ssize(odd_rows);
-    return there() > odd && (odd == 0 || odd * 20 <= there() || (odd == 1 && there() >= 10));
+    return present() > odd && (odd == 0 || odd * 20 <= present() || (odd == 1 && present() >= 10));
   }
 };
 
@@ -57,13 +57,13 @@ Cells look_at(const std::vector<std::string>& texts) {
 
 double mean_of(const std::vector<double>& numbers) {
   double sum = 0;
-  int64_t there = 0;
+  int64_t present = 0;
   for (const double v : numbers) {
     if (std::isnan(v)) continue;
     sum += v;
-    ++there;
+    ++present;
   }
-  return sum / static_cast<double>(there);
+  return sum / static_cast<double>(present);
 }
 
 bool are_same(const std::vector<double>& numbers) {
@@ -90,16 +90,16 @@ bool are_narrow(const std::vector<double>& numbers) {
 
 // Why a column would say nothing of rows that are not in the table; empty where it may.
 std::string reason_to_ignore(const ColumnPlan& column, const Cells& cells, TextFeatures text) {
-  const int64_t there = cells.there();
-  if (there == 0) return "it has no values";
+  const int64_t present = cells.present();
+  if (present == 0) return "it has no values";
   if (column.kind == ColumnKind::kNumber)
     return are_same(cells.numbers) ? "all its values are the same" : "";
   if (column.categories == 1 && cells.missing == 0) return "all its values are the same";
   if (cells.odd_rows.empty()) return "";  // whole numbers may be categories
-  if (there >= 3 && column.categories == there) return "all its texts are different";
-  if (there >= 20 && column.categories * 10 > there * 9)
+  if (present >= 3 && column.categories == present) return "all its texts are different";
+  if (present >= 20 && column.categories * 10 > present * 9)
     return "nearly all its texts are different";
-  if (text == TextFeatures::kOneHot && column.categories > static_cast<int64_t>(kMostOneHot))
+  if (text == TextFeatures::kOneHot && column.categories > static_cast<int64_t>(kMaxOneHot))
     return fmt::format("it has {} different texts, too many for 0/1 columns", column.categories);
   return "";
 }
@@ -108,8 +108,8 @@ void add_numbers(const CsvTable& table, const FeatureColumn& column, std::span<c
                  std::vector<std::vector<float>>& to, ColumnGaps& gaps) {
   const auto& texts = table.at(column.name);
   const Cells cells = look_at(texts);
-  // Odd cells are slips, be there few rows or many; a column of nothing else is another one.
-  if (std::ssize(cells.odd_rows) >= 2 && std::ssize(cells.odd_rows) == cells.there())
+  // Odd cells are slips, be present few rows or many; a column of nothing else is another one.
+  if (std::ssize(cells.odd_rows) >= 2 && std::ssize(cells.odd_rows) == cells.present())
     fail(ErrorKind::kData, "{}: column \"{}\": expected a number, got \"{}\"",
          table.where(cells.odd_rows[0]), column.name, texts[cells.odd_rows[0]].substr(0, 40));
   gaps.missing += cells.missing + std::ssize(cells.odd_rows);
@@ -127,7 +127,7 @@ void add_one_hot(const CsvTable& table, const FeatureColumn& column, std::span<c
   const size_t first = to.size();
   to.resize(first + column.values.size(), std::vector<float>(rows.size(), 0));
   for (size_t k = 0; k < rows.size(); ++k) {
-    const int32_t value = place(column, texts[rows[k]], gaps);
+    const int32_t value = category_of(column, texts[rows[k]], gaps);
     if (value != kNoValue) to[first + static_cast<size_t>(value)][k] = 1;
   }
 }
@@ -158,7 +158,7 @@ MadeFeatures make_categories(const CsvTable& table, std::span<const FeatureColum
     const auto& texts = table.at(columns[j].name);
     const auto last = static_cast<int32_t>(columns[j].values.size());
     for (size_t k = 0; k < rows.size(); ++k) {
-      const int32_t value = place(columns[j], texts[rows[k]], gaps);
+      const int32_t value = category_of(columns[j], texts[rows[k]], gaps);
       values[k * columns.size() + j] = value == kNoValue ? last : value;
     }
     out.categories.push_back(int64_t{last} + 1);
@@ -223,7 +223,7 @@ std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vecto
       check(text == TextFeatures::kOneHot,
             "{}: column \"{}\" cannot be a number where text is embedded; use --text onehot",
             table.path, name);
-      check_data(cells.there() > std::ssize(cells.odd_rows), "{}: column \"{}\" has no number",
+      check_data(cells.present() > std::ssize(cells.odd_rows), "{}: column \"{}\" has no number",
                  table.path, name);
       column.mean = mean_of(cells.numbers);
       continue;
@@ -237,7 +237,7 @@ std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vecto
     column.is_text = true;
     column.values = distinct(table.at(name));
     check_data(!column.values.empty(), "{}: column \"{}\" has no values", table.path, name);
-    check_data(text == TextFeatures::kEmbed || column.values.size() <= kMostOneHot,
+    check_data(text == TextFeatures::kEmbed || column.values.size() <= kMaxOneHot,
                "{}: column \"{}\" has {} different texts, too many for 0/1 columns; embed text "
                "features, or ignore the column",
                table.path, name, column.values.size());
@@ -247,13 +247,13 @@ std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vecto
 
 std::string spell_cells(const CsvTable& table, const std::string& column,
                         std::span<const int64_t> rows) {
-  constexpr size_t kMost = 5;
+  constexpr size_t kMax = 5;
   const auto& texts = table.at(column);
   std::string out;
-  for (const int64_t row : rows.first(std::min(kMost, rows.size())))
+  for (const int64_t row : rows.first(std::min(kMax, rows.size())))
     out += fmt::format("{}line {} \"{}\"", out.empty() ? "" : ", ", table.lines[row],
                        texts[row].substr(0, 40));
-  if (rows.size() > kMost) out += fmt::format(" and {} more", rows.size() - kMost);
+  if (rows.size() > kMax) out += fmt::format(" and {} more", rows.size() - kMax);
   return out;
 }
 

@@ -84,8 +84,8 @@ void derive_superpixel_edges(Dataset& dataset) {
   for (int64_t k = 0; k < graphs; ++k) {
     const int64_t n = dataset.first_node[k + 1] - dataset.first_node[k];
     // All pairs are looked at; the images have at most 150.
-    constexpr int64_t kMost = 500;
-    check_data(n <= kMost, "graph {} has {} superpixels, more than {}", k, n, kMost);
+    constexpr int64_t kMax = 500;
+    check_data(n <= kMax, "graph {} has {} superpixels, more than {}", k, n, kMax);
     first_edge.push_back(first_edge.back() +
                          n * std::max<int64_t>(0, std::min(kSuperpixelNeighbours, n - 1)));
   }

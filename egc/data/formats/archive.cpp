@@ -27,7 +27,7 @@ class ArchiveReader {
       : where_(std::move(where)),
         limits_(limits),
         kind_(kind),
-        most_bytes_(std::min(limits.bytes, kAlwaysFine + packed * limits.bytes_per_packed)),
+        max_bytes_(std::min(limits.bytes, kAlwaysFine + packed * limits.bytes_per_packed)),
         archive_(archive_read_new(), archive_read_free) {
     archive_read_support_format_zip(archive_.get());
     archive_read_support_format_tar(archive_.get());
@@ -76,8 +76,8 @@ class ArchiveReader {
       if (got < 0) fail_read();
       if (got == 0) return;
       bytes_ += got;
-      if (bytes_ > most_bytes_)
-        bad("unpacks to more than {} bytes, too many for its size", most_bytes_);
+      if (bytes_ > max_bytes_)
+        bad("unpacks to more than {} bytes, too many for its size", max_bytes_);
       take(std::string_view(block.data(), static_cast<size_t>(got)));
     }
   }
@@ -108,7 +108,7 @@ class ArchiveReader {
   std::string where_;
   ArchiveLimits limits_;
   ErrorKind kind_;
-  int64_t most_bytes_;
+  int64_t max_bytes_;
   int64_t bytes_ = 0;
   int64_t files_ = 0;
   std::unique_ptr<archive, int (*)(archive*)> archive_;

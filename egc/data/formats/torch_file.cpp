@@ -12,8 +12,8 @@ namespace {
 
 using Kind = PyValue::Kind;
 
-constexpr size_t kMostBytes = size_t{8} << 30;
-constexpr int kMostNested = 4;  // a storage within a tensor within a pickle is two
+constexpr size_t kMaxBytes = size_t{8} << 30;
+constexpr int kMaxNested = 4;  // a storage within a tensor within a pickle is two
 
 struct StorageType {
   const char* global;
@@ -33,7 +33,7 @@ struct Storage {
 
 std::string read_whole(const std::filesystem::path& path, ErrorKind kind) {
   try {
-    return read_text(path, kMostBytes);
+    return read_text(path, kMaxBytes);
   } catch (const Error& e) {
     throw Error(kind, e.what());
   }
@@ -44,7 +44,7 @@ std::string read_whole(const std::filesystem::path& path, ErrorKind kind) {
 struct TorchFile::Impl {
   Impl(std::string content, std::string name, ErrorKind error, int nested)
       : bytes(std::move(content)), where(std::move(name)), kind(error), depth(nested) {
-    if (depth > kMostNested) bad("files are nested too deeply");
+    if (depth > kMaxNested) bad("files are nested too deeply");
     if (bytes.starts_with("PK\x03\x04"))
       open_zip();
     else
@@ -77,7 +77,7 @@ struct TorchFile::Impl {
           }
         },
         // torch.save stores without compression.
-        {.bytes = static_cast<int64_t>(kMostBytes), .bytes_per_packed = 2}, kind);
+        {.bytes = static_cast<int64_t>(kMaxBytes), .bytes_per_packed = 2}, kind);
     if (!found) bad("expected data.pkl in the zip file of torch.save");
     bytes = std::move(text);
     pickle = std::make_unique<Pickle>(bytes, where, kind);

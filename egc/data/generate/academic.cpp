@@ -40,20 +40,21 @@ Dataset generate_academic(const GeneratorOptions& options) {
   std::vector<int32_t> cites;
   std::vector<int32_t> has_topic;
   for (uint32_t p = 0; p < papers; ++p) {
-    const auto mine = static_cast<uint32_t>(topic[p]);
+    const auto own_topic = static_cast<uint32_t>(topic[p]);
     const auto id = static_cast<int32_t>(p);
     for (int k = 0; k < 6; ++k)
       words[size_t{p} * kWords +
-            static_cast<size_t>(member(near_topic(mine, 0.25F, rng), kWords, rng))] += 1;
+            static_cast<size_t>(member(near_topic(own_topic, 0.25F, rng), kWords, rng))] += 1;
     for (uint32_t left = 1 + rng.below(3); left > 0; --left)
-      writes.insert(writes.end(), {member(near_topic(mine, 0.6F, rng), authors, rng), id});
+      writes.insert(writes.end(), {member(near_topic(own_topic, 0.6F, rng), authors, rng), id});
     for (uint32_t left = rng.below(6); left > 0; --left) {
-      const auto& others = of_topic[near_topic(mine, 0.6F, rng)];
+      const auto& others = of_topic[near_topic(own_topic, 0.6F, rng)];
       if (!others.empty())
         cites.insert(cites.end(), {id, others[rng.below(static_cast<uint32_t>(others.size()))]});
     }
     for (int k = 0; k < 2; ++k)
-      has_topic.insert(has_topic.end(), {id, member(near_topic(mine, 0.4F, rng), kFields, rng)});
+      has_topic.insert(has_topic.end(),
+                       {id, member(near_topic(own_topic, 0.4F, rng), kFields, rng)});
   }
 
   Dataset d;

@@ -52,17 +52,17 @@ std::vector<int32_t> draw_communities(int count, Rng& rng) {
 // Joins nodes a < b with probability p(a, b), and numbers nodes anew by chance.
 template <class Probability>
 void join_and_shuffle(GraphRecord& g, Rng& rng, Probability&& p) {
-  std::vector<int32_t> place(static_cast<size_t>(g.num_nodes));
-  std::iota(place.begin(), place.end(), 0);
-  shuffle(place, rng);
+  std::vector<int32_t> permutation(static_cast<size_t>(g.num_nodes));
+  std::iota(permutation.begin(), permutation.end(), 0);
+  shuffle(permutation, rng);
   for (int32_t a = 0; a < g.num_nodes; ++a)
     for (int32_t b = a + 1; b < g.num_nodes; ++b)
-      if (p(a, b)) g.edges.insert(g.edges.end(), {place[a], place[b]});
+      if (p(a, b)) g.edges.insert(g.edges.end(), {permutation[a], permutation[b]});
   std::vector<int32_t> signal(g.node_categories.size());
   std::vector<int32_t> label(g.classes.size());
   for (int32_t a = 0; a < g.num_nodes; ++a) {
-    signal[place[a]] = g.node_categories[a];
-    label[place[a]] = g.classes[a];
+    signal[permutation[a]] = g.node_categories[a];
+    label[permutation[a]] = g.classes[a];
   }
   g.node_categories = std::move(signal);
   g.classes = std::move(label);

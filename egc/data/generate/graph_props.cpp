@@ -159,16 +159,16 @@ GraphRecord draw_graph(uint64_t seed, int64_t k) {
   const auto n = static_cast<int32_t>(15 + rng.below(10));
   EdgeSet edges = draw_kind(n, rng);
   toggle(edges, n, rng);
-  std::vector<int32_t> place(static_cast<size_t>(n));
-  std::iota(place.begin(), place.end(), 0);
-  shuffle(place, rng);
+  std::vector<int32_t> permutation(static_cast<size_t>(n));
+  std::iota(permutation.begin(), permutation.end(), 0);
+  shuffle(permutation, rng);
   GraphRecord g;
   g.num_nodes = n;
   Neighbours neighbours(static_cast<size_t>(n));
   for (const auto& [a, b] : edges) {
-    g.edges.insert(g.edges.end(), {place[a], place[b]});
-    neighbours[place[a]].push_back(place[b]);
-    neighbours[place[b]].push_back(place[a]);
+    g.edges.insert(g.edges.end(), {permutation[a], permutation[b]});
+    neighbours[permutation[a]].push_back(permutation[b]);
+    neighbours[permutation[b]].push_back(permutation[a]);
   }
   const auto source = static_cast<int32_t>(rng.below(static_cast<uint32_t>(n)));
   std::vector<float> signal;

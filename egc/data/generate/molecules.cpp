@@ -22,14 +22,14 @@ struct Atom {
 // Like carbon, oxygen, nitrogen, fluorine, sulphur, chlorine.
 constexpr Atom kAtoms[] = {{4, 68, 0.12F}, {2, 12, -0.55F}, {3, 12, -0.62F},
                            {1, 3, 0.31F},  {2, 3, 0.28F},   {1, 2, 0.58F}};
-constexpr int32_t kKinds = 6;
+constexpr int32_t kAccumulators = 6;
 
-int32_t draw_element(int least_valence, Rng& rng) {
+int32_t draw_element(int min_valence, Rng& rng) {
   for (;;) {
     uint32_t percent = rng.below(100);
-    for (int32_t kind = 0; kind < kKinds; ++kind) {
+    for (int32_t kind = 0; kind < kAccumulators; ++kind) {
       if (percent < kAtoms[kind].percent) {
-        if (kAtoms[kind].valence >= least_valence) return kind;
+        if (kAtoms[kind].valence >= min_valence) return kind;
         break;
       }
       percent -= kAtoms[kind].percent;
@@ -67,14 +67,14 @@ class Molecule {
     used_[b] += order;
   }
 
-  int32_t add_atom(int32_t to, int least_valence) {
-    kind_.push_back(draw_element(least_valence, rng_));
+  int32_t add_atom(int32_t to, int min_valence) {
+    kind_.push_back(draw_element(min_valence, rng_));
     used_.push_back(0);
     in_ring_.push_back(false);
     const int32_t atom = size() - 1;
     if (to >= 0) {
       const bool twice =
-          free_valence(to) >= 2 && free_valence(atom) >= least_valence + 1 && rng_.below(8) == 0;
+          free_valence(to) >= 2 && free_valence(atom) >= min_valence + 1 && rng_.below(8) == 0;
       bond(to, atom, twice ? 2 : 1);
     }
     return atom;
@@ -170,7 +170,7 @@ Dataset generate_molecules(const GeneratorOptions& options) {
   d.info.task = Task::kGraphRegression;
   d.info.metric = Metric::kMae;
   d.info.add_inverse_edge = true;
-  d.info.categories = {kKinds};
+  d.info.categories = {kAccumulators};
   d.info.edge_categories = {3};  // single 1, double 2
   return d;
 }

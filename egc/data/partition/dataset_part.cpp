@@ -63,7 +63,7 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
   out.share = cut_part(graph.schema, graph.graph, part_of, parts, part);
   Dataset& d = out.dataset;
   d.info = whole.info;
-  d.checksum_of_whole = dataset_checksum(whole);
+  d.checksum_of_dataset = dataset_checksum(whole);
   const auto& nodes = out.share.nodes;
   if (whole.hetero.empty()) {
     d.first_node = std::vector<int64_t>{0, std::ssize(nodes[0])};
@@ -74,7 +74,7 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
     d.hetero.schema = whole.hetero.schema;
     d.hetero.target_type = whole.hetero.target_type;
     d.hetero.num_nodes = out.share.graph.num_nodes;
-    d.hetero.nodes_of_whole = whole.hetero.num_nodes;
+    d.hetero.nodes_of_graph = whole.hetero.num_nodes;
     d.hetero.edges.resize(whole.hetero.edges.size());
     for (size_t t = 0; t < nodes.size(); ++t)
       d.hetero.features.push_back(features_of(whole.hetero.features[t], nodes[t]));

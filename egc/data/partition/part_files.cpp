@@ -154,7 +154,7 @@ void check_homogeneous(const Dataset& d, const GraphPart& share) {
 void check_hetero(const HeteroParts& h, const GraphPart& share) {
   check_data(h.num_nodes == share.graph.num_nodes, "its graph has other nodes than its arrays");
   for (size_t t = 0; t < h.num_nodes.size(); ++t) {
-    check_ids(share.nodes[t], h.nodes_of_whole[t]);
+    check_ids(share.nodes[t], h.nodes_of_graph[t]);
     check_data(
         h.features[t].categories.empty() &&
             h.features[t].floats.rows() == (h.features[t].columns() > 0 ? h.num_nodes[t] : 0),
@@ -169,13 +169,13 @@ void check_structure(const Dataset& d) {
   check_schema(d.hetero.schema);
   const HeteroParts& h = d.hetero;
   check_data(h.num_nodes.size() == h.schema.node_types.size() &&
-                 h.nodes_of_whole.size() == h.num_nodes.size() && h.target_type >= 0 &&
+                 h.nodes_of_graph.size() == h.num_nodes.size() && h.target_type >= 0 &&
                  h.target_type < std::ssize(h.num_nodes),
              "its numbers do not agree");
   for (size_t t = 0; t < h.num_nodes.size(); ++t)
-    check_data(h.nodes_of_whole[t] >= h.num_nodes[t] &&
-                   h.nodes_of_whole[t] <= std::numeric_limits<int32_t>::max(),
-               "it has {} of {} nodes of a type", h.num_nodes[t], h.nodes_of_whole[t]);
+    check_data(h.nodes_of_graph[t] >= h.num_nodes[t] &&
+                   h.nodes_of_graph[t] <= std::numeric_limits<int32_t>::max(),
+               "it has {} of {} nodes of a type", h.num_nodes[t], h.nodes_of_graph[t]);
 }
 
 void check_part(const DatasetPart& p) {
@@ -201,7 +201,7 @@ std::vector<PartFacts> write_parts(const fs::path& dir, const Dataset& whole, in
   const WholeGraph graph(whole);
   const std::vector<int32_t> part_of = partition(graph.schema, graph.graph, parts, method);
   Dataset known = whole;  // which shares everything, with a checksum that is taken once
-  known.checksum_of_whole = dataset_checksum(whole);
+  known.checksum_of_dataset = dataset_checksum(whole);
   std::vector<Split> splits;
   for (const Split& split : whole.splits) splits.push_back(with_valid(whole, split.name));
   std::vector<PartFacts> facts;
@@ -222,10 +222,10 @@ std::vector<PartFacts> write_parts(const fs::path& dir, const Dataset& whole, in
           part_file(to, k), store.tensors,
           {{"egc_dataset_part", kVersion},
            {"place", place.dump()},
-           {"whole", part.dataset.checksum_of_whole},
+           {"whole", part.dataset.checksum_of_dataset},
            {"structure", structure},
            {"checksum",
-            checksum(store.tensors, structure + place.dump() + part.dataset.checksum_of_whole)}});
+            checksum(store.tensors, structure + place.dump() + part.dataset.checksum_of_dataset)}});
     }
   });
   return facts;
@@ -266,7 +266,7 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
     check_data(out.part == part && (parts == 0 || out.parts == parts),
                "it is part {} of {}, needed is {} of {}", out.part, out.parts, part, parts);
     out.dataset = with_structure(value("structure"), path.string());
-    out.dataset.checksum_of_whole = value("whole");
+    out.dataset.checksum_of_dataset = value("whole");
     check_structure(out.dataset);
     const HeteroSchema schema = schema_of(out.dataset);
     ShareArrays arrays{std::vector<Array<int64_t>>(schema.node_types.size()),

@@ -97,7 +97,7 @@ std::optional<Dataset> load_cache(const fs::path& dir, const std::string& stamp)
 }
 
 std::string dataset_checksum(const Dataset& dataset) {
-  if (!dataset.checksum_of_whole.empty()) return dataset.checksum_of_whole;
+  if (!dataset.checksum_of_dataset.empty()) return dataset.checksum_of_dataset;
   StoreTensors store;
   visit_arrays(dataset, store);
   return checksum(store.tensors, structure_of(dataset, NoUtf8::kReplace));

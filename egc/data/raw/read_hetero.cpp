@@ -144,11 +144,11 @@ void read_typed(const RawSource& source, Dataset& dataset) {
   for (size_t t = 0; t < h.num_nodes.size(); ++t) {
     const fs::path dir = source.raw / "node-feat" / h.schema.node_types[t];
     std::vector<int64_t> none;
-    const bool there = find_file(dir, "node-feat", {".csv.gz", ".csv", ".npy"}).has_value();
-    h.features.push_back(
-        there ? read_features(dir, "node-feat", h.num_nodes[t], "nodes", FeatureKind::kFloat, none)
-              : Features{});
-    if (there) dataset.info.node_features = FeatureKind::kFloat;
+    const bool has_features = find_file(dir, "node-feat", {".csv.gz", ".csv", ".npy"}).has_value();
+    h.features.push_back(has_features ? read_features(dir, "node-feat", h.num_nodes[t], "nodes",
+                                                      FeatureKind::kFloat, none)
+                                      : Features{});
+    if (has_features) dataset.info.node_features = FeatureKind::kFloat;
   }
   const std::string type = labelled_type(source.raw);
   h.target_type = type_index(h.schema, type, source.raw / "node-label");
@@ -174,10 +174,10 @@ void read_relation_ids(const RawSource& source, Dataset& dataset) {
       read_number_column<int32_t>(relation_path, {.rows = edges.rows(), .rows_are = "edges"});
   int32_t largest = -1;
   for (int64_t e = 0; e < relation.size(); ++e) {
-    constexpr int32_t kMost = 1 << 12;  // each becomes a graph of its own
-    if (relation[e] < 0 || relation[e] >= kMost)
+    constexpr int32_t kMax = 1 << 12;  // each becomes a graph of its own
+    if (relation[e] < 0 || relation[e] >= kMax)
       fail(ErrorKind::kData, "{}:{}: a relation id must be in [0, {}), got {}",
-           relation_path.string(), e + 1, kMost, relation[e]);
+           relation_path.string(), e + 1, kMax, relation[e]);
     largest = std::max(largest, relation[e]);
   }
   std::vector<std::vector<int32_t>> parts(static_cast<size_t>(largest) + 1);

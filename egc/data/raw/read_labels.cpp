@@ -48,22 +48,22 @@ bool has_words(const fs::path& path) {
 
 // What the labels themselves look like, where dataset.json does not say.
 Task guess_graph_task(const Matrix<float>& values, const fs::path& path) {
-  bool whole = true;
+  bool all_integers = true;
   bool bits = true;
   bool signs = true;  // nothing but -1 and 1
   for (const float v : values.values) {
     if (std::isnan(v)) continue;
-    whole &= v == std::floor(v);
+    all_integers &= v == std::floor(v);
     bits &= v == 0 || v == 1;
     signs &= v == -1 || v == 1;
-    whole &= v >= -1;  // -1 may stand for no label, other negatives are numbers
+    all_integers &= v >= -1;  // -1 may stand for no label, other negatives are numbers
   }
   check_data(!signs || values.empty(),
              "{}: the labels are -1 and 1; -1 means unlabelled here, so write 0 for the negative "
              "class, or say \"task\": \"graph-regression\" in dataset.json",
              path.string());
   if (values.columns > 1) return bits ? Task::kGraphBinary : Task::kGraphRegression;
-  return whole ? Task::kGraphClassification : Task::kGraphRegression;
+  return all_integers ? Task::kGraphClassification : Task::kGraphRegression;
 }
 
 Array<int32_t> to_classes(const Matrix<float>& values, const fs::path& path, bool given,

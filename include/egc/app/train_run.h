@@ -6,13 +6,13 @@
 #include <string>
 
 #include "egc/app/loaded_dataset.h"
-#include "egc/distributed/group.h"
+#include "egc/distributed/process_group.h"
 #include "egc/train/run.h"
 
 namespace egc::app {
 
 // Where this process is in the group that its environment names; rank 0 has the files.
-distributed::GroupAddress train_place();
+distributed::GroupAddress group_address();
 
 struct TrainOutcome {
   bool interrupted = false;
@@ -32,6 +32,6 @@ using LoadDataset = std::function<LoadedDataset(const std::string& name)>;
 // Begins or goes on; group: null where this process trains alone.
 TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
                        const train::RunLimits& limits, train::RunObserver& observer,
-                       distributed::Group* group = nullptr);
+                       distributed::ProcessGroup* group = nullptr);
 
 }  // namespace egc::app

@@ -69,13 +69,13 @@ struct HeteroParts {
   int64_t target_type = 0;             // the type that has labels
 
   // Of a part (dataset_part.h), where num_nodes are its own: those of the whole.
-  std::vector<int64_t> nodes_of_whole;
+  std::vector<int64_t> nodes_of_graph;
 
   bool empty() const { return schema.node_types.empty(); }
   // Learned embeddings of a type; 0 where it has features, of which a part may have no rows.
   int64_t num_embeddings(size_t type) const {
     if (features[type].columns() > 0) return 0;
-    return (nodes_of_whole.empty() ? num_nodes : nodes_of_whole)[type];
+    return (nodes_of_graph.empty() ? num_nodes : nodes_of_graph)[type];
   }
 };
 
@@ -105,7 +105,7 @@ struct Dataset {
   Labels labels;
   std::vector<Split> splits;
 
-  std::string checksum_of_whole;  // of a part (dataset_part.h): what it is a part of
+  std::string checksum_of_dataset;  // of a part (dataset_part.h): what it is a part of
 
   int64_t num_graphs() const { return first_node.empty() ? 1 : first_node.size() - 1; }
   int64_t num_nodes() const;

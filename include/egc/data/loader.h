@@ -18,7 +18,7 @@ struct LoaderOptions {
   uint64_t seed = 0;
   int prefetch = 2;  // batches ahead; 0: made when asked for
   // A last batch of fewer joins the one before: batch norm cannot train on one graph.
-  int64_t least = 1;
+  int64_t min_batch_size = 1;
   // Of every batch the part that falls to this one of several processes.
   int64_t share = 0;
   int64_t shares = 1;

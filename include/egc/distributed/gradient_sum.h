@@ -7,14 +7,14 @@
 #include <span>
 #include <vector>
 
-#include "egc/distributed/group.h"
+#include "egc/distributed/process_group.h"
 
 namespace egc::distributed {
 
 class GradientSum {
  public:
   // sizes: of the parameters' gradients, in the network's order; backward goes the other way.
-  GradientSum(const std::vector<int64_t>& sizes, Group& group);
+  GradientSum(const std::vector<int64_t>& sizes, ProcessGroup& group);
 
   // Before a backward pass.
   void begin();
@@ -28,17 +28,17 @@ class GradientSum {
     std::vector<float> values;
     std::vector<size_t> parameters;
     size_t missing = 0;  // gradients that have not come yet
-    std::unique_ptr<Group::Pending> sum;
+    std::unique_ptr<ProcessGroup::Pending> sum;
   };
-  struct Place {
+  struct BucketSlice {
     size_t bucket = 0;
     int64_t offset = 0;
     int64_t size = 0;
   };
   void send_complete();
 
-  Group& group_;
-  std::vector<Place> places_;
+  ProcessGroup& group_;
+  std::vector<BucketSlice> slices_;
   std::vector<Bucket> buckets_;  // in the order in which backward completes them
   size_t sent_ = 0;              // they leave in order, so that ranks agree on it
 };

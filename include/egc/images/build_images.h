@@ -32,7 +32,7 @@ bool have_opencv();
 // One image: rows of red, green, blue bytes. Features [N, 5]: mean colour in [0, 1], centroid row
 // and column over the longer side.
 data::GraphRecord superpixel_graph(std::span<const uint8_t> rgb, int height, int width,
-                                   int64_t most_superpixels);
+                                   int64_t max_superpixels);
 
 struct Image {
   std::vector<uint8_t> rgb;

@@ -81,11 +81,11 @@ struct ModelConfig {
 
 // Options that the layer does not take: refused, or dropped as in files of versions that recorded
 // them all the same.
-enum class NotTaken { kRefuse, kDrop };
+enum class UnsupportedOptions { kRefuse, kDrop };
 
 // `where` names the text in errors, for instance its file.
 ModelConfig parse_model_config(const std::string& json_text, const std::string& where,
-                               NotTaken not_taken = NotTaken::kRefuse);
+                               UnsupportedOptions not_taken = UnsupportedOptions::kRefuse);
 std::string to_json(const ModelConfig& config);
 
 // The fields, in the order of files.

@@ -10,7 +10,7 @@
 namespace egc::nn {
 
 // Products of two widths stay far from the limits of 64 bits.
-inline constexpr int64_t kMostChannels = int64_t{1} << 24;
+inline constexpr int64_t kMaxChannels = int64_t{1} << 24;
 
 class Conv : public Module {
  public:

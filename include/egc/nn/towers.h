@@ -47,7 +47,7 @@ class MpnnConv : public Conv {
 class PnaConv : public Conv {
  public:
   // A deviation whose square is not greater counts as 0, as in PyTorch Geometric.
-  static constexpr double kLeastVariance = 1e-5;
+  static constexpr double kMinVariance = 1e-5;
 
   // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
   PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers = 4);

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "egc/distributed/group.h"
+#include "egc/distributed/process_group.h"
 #include "egc/models/network.h"
 #include "egc/train/loss.h"
 #include "egc/train/task_data.h"
@@ -23,7 +23,7 @@ class Predictions {
 
   void add(const Tensor& output, const BatchTensors& batch);
   // Those of all ranks, on every rank.
-  void gather(distributed::Group& group);
+  void gather(distributed::ProcessGroup& group);
   double score() const;
   int64_t size() const;  // labelled items
 
@@ -49,7 +49,7 @@ class Predictions {
 
 // A group shares the batches among its ranks; all of them have everything in the end.
 Predictions predict_part(models::Network& network, const TaskData& data, Part part, int64_t batch,
-                         double* loss = nullptr, distributed::Group* group = nullptr);
+                         double* loss = nullptr, distributed::ProcessGroup* group = nullptr);
 
 // count_labels() and loss() as this dataset is trained: balanced where every class counts the same.
 std::vector<double> batch_counts(const TaskData& data, const Targets& targets);

@@ -22,17 +22,17 @@ struct Progress {
   double plateau_best = 0;  // the learning rate's own idea of the best: gains below 1e-4 are none
   int64_t plateau_bad = 0;  // epochs without such a gain
   int64_t best_epoch = 0;   // 0: none yet
-  double best = 0;          // the watched value then
+  double best = 0;          // the monitored value then
 
   std::vector<EpochRecord> history;
 
   int64_t epochs_done() const { return static_cast<int64_t>(history.size()); }
 };
 
-// After an epoch: appends the record and decides. `watched` is the monitored metric. True
+// After an epoch: appends the record and decides. `monitored` is the value of the monitored metric. True
 // where the epoch is the best so far.
 bool finish_epoch(Progress& progress, const TrainConfig& config, const EpochRecord& record,
-                  double watched, bool higher_is_better);
+                  double monitored, bool higher_is_better);
 
 bool is_finished(const Progress& progress, const TrainConfig& config);
 

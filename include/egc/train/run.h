@@ -40,6 +40,6 @@ struct RunLimits {
 // the observer stops the run.
 RunResult run_training(const RunDirectory* dir, const TaskData& data, const RunConfig& config,
                        const RunLimits& limits, RunObserver& observer,
-                       distributed::Group* group = nullptr);
+                       distributed::ProcessGroup* group = nullptr);
 
 }  // namespace egc::train

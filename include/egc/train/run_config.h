@@ -12,11 +12,11 @@ namespace egc::train {
 
 struct TrainConfig {
   double lr = 1e-3;
-  double wd = 0;            // Adam's own L2: added to the gradient
-  int64_t batch = 64;       // graphs; one large graph is always trained whole
-  int64_t epochs = 200;     // at most
-  int64_t patience = 20;  // more epochs without improvement end it; 0: never
-  double lr_factor = 0.5;   // the learning rate is multiplied by it after lr_patience epochs
+  double wd = 0;           // Adam's own L2: added to the gradient
+  int64_t batch = 64;      // graphs; one large graph is always trained whole
+  int64_t epochs = 200;    // at most
+  int64_t patience = 20;   // more epochs without improvement end it; 0: never
+  double lr_factor = 0.5;  // the learning rate is multiplied by it after lr_patience epochs
   int64_t lr_patience = 10;
   double min_lr = 1e-5;
   std::string monitor;             // metric to monitor: "loss" or the dataset's metric (empty)

@@ -30,7 +30,8 @@ class Trainer {
   // `data` and `group` must outlive it. Throws kUsage unless network and dataset fit. With a group
   // every rank has a part of each batch, and all of them the same network after every step: that of
   // one process, but for rounding.
-  Trainer(const TaskData& data, const RunConfig& config, distributed::Group* group = nullptr);
+  Trainer(const TaskData& data, const RunConfig& config,
+          distributed::ProcessGroup* group = nullptr);
 
   // After each batch; false: stop there. The counts are of this epoch.
   struct Step {
@@ -82,7 +83,7 @@ class Trainer {
   std::shared_ptr<models::Network> best_;
   std::vector<nn::ParameterPtr> parameters_;
   std::unique_ptr<Adam> adam_;
-  distributed::Group* group_;
+  distributed::ProcessGroup* group_;
   std::unique_ptr<distributed::GradientSum> gradients_;  // of a group
   std::unique_ptr<BatchStream> batches_;
   Progress progress_;

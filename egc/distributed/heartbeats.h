@@ -12,19 +12,20 @@
 #include <thread>
 #include <vector>
 
-#include "egc/distributed/line.h"
+#include "egc/distributed/connection.h"
 
 namespace egc::distributed {
 
-class Watch {
+class Heartbeats {
  public:
   static constexpr std::chrono::seconds kSilence{10};
   using OnLost = std::function<void(const std::string& sentence)>;
 
-  // lines: Meeting::take_lines(). on_lost is called once, from a thread of the watch's own.
-  Watch(std::vector<Line> lines, int rank, int size, OnLost on_lost);
+  // lines: Rendezvous::take_connections(). on_lost is called once, from a thread of the
+  // heartbeats's own.
+  Heartbeats(std::vector<Connection> connections, int rank, int size, OnLost on_lost);
   // Others are told that this rank ends, which they must not take for a loss of theirs.
-  ~Watch();
+  ~Heartbeats();
 
   // When all is done: waits until every rank has called this. Losses on the way are told.
   void leave();
@@ -35,25 +36,25 @@ class Watch {
  private:
   struct Peer {
     int rank = 0;
-    Line line;
+    Connection connection;
     Clock::time_point seen;
     bool left = false;
   };
-  struct Loss {
+  struct LostRank {
     int rank = -1;  // none
     bool by_itself = false;
   };
 
   void run();
-  Loss look();  // at what has come
-  Loss take_messages(Peer& peer);
+  LostRank look();  // at what has come
+  LostRank take_messages(Peer& peer);
   void wait_for_messages();
-  void post_to_all(Kind kind, std::string_view text = {});
-  void tell(const Loss& loss);
+  void post_to_all(MessageKind kind, std::string_view text = {});
+  void tell(const LostRank& loss);
 
   int rank_;
   int size_;
-  std::vector<Peer> peers_;  // the watch's thread's alone
+  std::vector<Peer> peers_;  // the heartbeats's thread's alone
   OnLost on_lost_;
   std::atomic<bool> leaving_ = false;
   bool said_leave_ = false;
@@ -61,7 +62,7 @@ class Watch {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
-  bool told_ = false;
+  bool reported_ = false;
   bool all_left_ = false;
   int wake_[2] = {-1, -1};  // a pipe that ends the thread's waiting
   std::thread thread_;

@@ -1,6 +1,6 @@
 // Groups whose ranks are threads of this process, or processes where one is to be lost; how they
 // meet, and who disturbs that.
-#include "egc/distributed/group.h"
+#include "egc/distributed/process_group.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@
 
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
+#include "egc/distributed/connection.h"
 #include "egc/distributed/gradient_sum.h"
-#include "egc/distributed/line.h"
-#include "egc/distributed/meeting.h"
+#include "egc/distributed/rendezvous.h"
 #include "egc/distributed/signals_blocked.h"
 #include "tests/core/expect_error.h"
 
@@ -61,12 +61,12 @@ class Stranger {
   ~Stranger() { end(); }
 
   int listen() {  // at a port that nobody uses
-    sockaddr_in place = address_of(0);
-    socklen_t size = sizeof place;
-    const auto any = reinterpret_cast<sockaddr*>(&place);
+    sockaddr_in address = address_of(0);
+    socklen_t size = sizeof address;
+    const auto any = reinterpret_cast<sockaddr*>(&address);
     EXPECT_EQ(bind(socket_, any, size) | ::listen(socket_, 8) | getsockname(socket_, any, &size),
               0);
-    return ntohs(place.sin_port);
+    return ntohs(address.sin_port);
   }
   void say_to_who_comes(const std::string& text) {
     const int peer = accept(socket_, nullptr, nullptr);
@@ -75,9 +75,9 @@ class Stranger {
     socket_ = peer;
   }
   void connect(int port) {
-    const sockaddr_in place = address_of(port);
+    const sockaddr_in address = address_of(port);
     const auto deadline = after(seconds(5));
-    while (::connect(socket_, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0) {
+    while (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       ASSERT_LT(Clock::now(), deadline) << std::strerror(errno);
       sleep(milliseconds(5));
     }
@@ -116,7 +116,7 @@ struct Fate {
 };
 
 // Each rank in a thread of its own.
-std::vector<Fate> run_ranks(int size, const std::function<void(Group&)>& f) {
+std::vector<Fate> run_ranks(int size, const std::function<void(ProcessGroup&)>& f) {
   const int port = free_port();
   std::vector<Fate> fates(static_cast<size_t>(size));
   expect_end_within(seconds(60), [&] {
@@ -125,8 +125,8 @@ std::vector<Fate> run_ranks(int size, const std::function<void(Group&)>& f) {
       threads.emplace_back([&, rank] {
         Fate& fate = fates[static_cast<size_t>(rank)];
         try {
-          Group group({rank, size, kHere, port},
-                      [&](const std::string& sentence) { fate.told.push_back(sentence); });
+          ProcessGroup group({rank, size, kHere, port},
+                             [&](const std::string& sentence) { fate.told.push_back(sentence); });
           f(group);
         } catch (const Error& e) {
           fate.error = e.what();
@@ -137,8 +137,8 @@ std::vector<Fate> run_ranks(int size, const std::function<void(Group&)>& f) {
   return fates;
 }
 
-void run_group(int size, const std::function<void(Group&)>& f) {
-  const auto fates = run_ranks(size, [&](Group& group) {
+void run_group(int size, const std::function<void(ProcessGroup&)>& f) {
+  const auto fates = run_ranks(size, [&](ProcessGroup& group) {
     f(group);
     group.leave();
   });
@@ -152,7 +152,7 @@ class Sizes : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, Sizes, ::testing::Values(1, 2, 3, 5));
 
 TEST_P(Sizes, GatherIsInOrderOfTheRanks) {
-  run_group(GetParam(), [&](Group& group) {
+  run_group(GetParam(), [&](ProcessGroup& group) {
     EXPECT_EQ(group.size(), GetParam());
     for (const size_t n : {0, 1, 7, 5000}) {
       std::vector<double> mine(n);
@@ -172,7 +172,7 @@ std::string text_of(int rank, int round) {
 }
 
 TEST_P(Sizes, TextsOfAnyLengthAreGatheredAndBroadcast) {
-  run_group(GetParam(), [](Group& group) {
+  run_group(GetParam(), [](ProcessGroup& group) {
     for (int round = 0; round < 4; ++round) {
       std::string mine = text_of(group.rank(), round);
       if (round == 3 && group.rank() == 1) mine.clear();
@@ -193,7 +193,7 @@ TEST_P(Sizes, TextsOfAnyLengthAreGatheredAndBroadcast) {
 }
 
 TEST_P(Sizes, SumsAreTheSameBitsOnAllRanks) {
-  run_group(GetParam(), [](Group& group) {
+  run_group(GetParam(), [](ProcessGroup& group) {
     for (const size_t n : {0, 1, 2, 3, 17, 1000, 300'001}) {
       std::vector<double> want(n);
       std::vector<float> mine(n);
@@ -213,11 +213,11 @@ TEST_P(Sizes, SumsAreTheSameBitsOnAllRanks) {
   });
 }
 
-// Sums travel while the main thread does other things, and may be waited for in any order.
+// AsyncSums travel while the main thread does other things, and may be waited for in any order.
 TEST_P(Sizes, SumsGoOnBesideEverythingElse) {
-  run_group(GetParam(), [](Group& group) {
+  run_group(GetParam(), [](ProcessGroup& group) {
     std::vector<std::vector<float>> values;
-    std::vector<std::unique_ptr<Group::Pending>> sums;
+    std::vector<std::unique_ptr<ProcessGroup::Pending>> sums;
     for (int k = 0; k < 20; ++k) {
       values.emplace_back(static_cast<size_t>(1 + k * 1000), static_cast<float>(k + group.rank()));
       sums.push_back(group.begin_sum(values.back()));
@@ -241,13 +241,13 @@ int64_t bytes_between(int from, int to, int round) {
 }
 
 TEST_P(Sizes, ExchangesOfUnevenSizes) {
-  run_group(GetParam(), [](Group& group) {
+  run_group(GetParam(), [](ProcessGroup& group) {
     const int me = group.rank();
     constexpr int kRounds = 12;
     struct Round {
       std::vector<int64_t> to, from;
       std::string sent, received, want;
-      std::unique_ptr<Group::Pending> pending;
+      std::unique_ptr<ProcessGroup::Pending> pending;
     };
     std::vector<Round> rounds(kRounds);
     int64_t bytes = 0;
@@ -282,16 +282,16 @@ TEST_P(Sizes, ExchangesOfUnevenSizes) {
   });
 }
 
-TEST(Group, ASumThatNobodyWaitsForIsCompleteWhenItEnds) {
-  run_group(3, [](Group& group) {
+TEST(ProcessGroup, ASumThatNobodyWaitsForIsCompleteWhenItEnds) {
+  run_group(3, [](ProcessGroup& group) {
     std::vector<float> values(1'000'000, 1);
     { const auto pending = group.begin_sum(values); }
     EXPECT_EQ(values, std::vector<float>(values.size(), 3));
   });
 }
 
-TEST(Group, WhoSendsItselfSomethingElseIsRefused) {
-  run_group(2, [](Group& group) {
+TEST(ProcessGroup, WhoSendsItselfSomethingElseIsRefused) {
+  run_group(2, [](ProcessGroup& group) {
     const std::vector<int64_t> two = {2, 2}, three = {3, 3};
     char buffer[6] = {};
     expect_error(ErrorKind::kUsage, {"sends itself 2 bytes and receives 3"},
@@ -299,9 +299,9 @@ TEST(Group, WhoSendsItselfSomethingElseIsRefused) {
   });
 }
 
-TEST(Group, LeavingWaitsForAll) {
+TEST(ProcessGroup, LeavingWaitsForAll) {
   const auto start = Clock::now();
-  run_group(3, [&](Group& group) {
+  run_group(3, [&](ProcessGroup& group) {
     if (group.rank() == 1) sleep(milliseconds(300));
     group.leave();
     EXPECT_GE(seconds_since(start), 0.3);
@@ -311,13 +311,13 @@ TEST(Group, LeavingWaitsForAll) {
 }
 
 // In parallel: who ends is waited for before it is told of.
-TEST(Group, WhoEndsBeforeTheOthersIsToldOf) {
+TEST(ProcessGroup, WhoEndsBeforeTheOthersIsToldOf) {
   const auto start = Clock::now();
   std::vector<std::jthread> groups;
   for (const int size : {2, 3})
     for (int who = 0; who < size; ++who)
       groups.emplace_back([size, who] {
-        const auto fates = run_ranks(size, [&](Group& group) {
+        const auto fates = run_ranks(size, [&](ProcessGroup& group) {
           if (group.rank() == who) return;
           const double mine = 1;
           group.gather({&mine, 1});
@@ -343,10 +343,10 @@ TEST(Group, WhoEndsBeforeTheOthersIsToldOf) {
 }
 
 // As after an error that all of them find.
-TEST(Group, AllMayEndAtOnce) {
-  for (const auto& fates : {run_ranks(3, [](Group&) {}), run_ranks(3, [](Group& group) {
-                              sleep(milliseconds(300 * group.rank()));
-                            })})
+TEST(ProcessGroup, AllMayEndAtOnce) {
+  for (const auto& fates :
+       {run_ranks(3, [](ProcessGroup&) {}),
+        run_ranks(3, [](ProcessGroup& group) { sleep(milliseconds(300 * group.rank())); })})
     for (const Fate& fate : fates) {
       EXPECT_TRUE(fate.told.empty()) << fate.told[0];
       EXPECT_EQ(fate.error, "");
@@ -354,10 +354,10 @@ TEST(Group, AllMayEndAtOnce) {
 }
 
 // Rank 1 takes part in nothing; what others have begun must not keep them.
-TEST(Group, ItsEndNeverHangs) {
+TEST(ProcessGroup, ItsEndNeverHangs) {
   for (const bool waits : {false, true}) {
     const auto start = Clock::now();
-    run_ranks(3, [&](Group& group) {
+    run_ranks(3, [&](ProcessGroup& group) {
       if (group.rank() == 1) {
         sleep(milliseconds(200));
         return;
@@ -375,10 +375,10 @@ TEST(Group, ItsEndNeverHangs) {
 }
 
 // Rank 0 waits for rank 2, which is there and does something else; without rank 1 it is in vain.
-TEST(Group, ALossEndsAllWaiting) {
+TEST(ProcessGroup, ALossEndsAllWaiting) {
   for (const bool sums : {true, false}) {
     const auto start = Clock::now();
-    const auto fates = run_ranks(3, [&](Group& group) {
+    const auto fates = run_ranks(3, [&](ProcessGroup& group) {
       if (group.rank() == 1) return;
       if (group.rank() == 2) return sleep(seconds(6));
       std::vector<float> values(1000);
@@ -402,7 +402,7 @@ TEST(Group, ALossEndsAllWaiting) {
 class Processes {
  public:
   // f's result is the process's exit code.
-  Processes(int size, const std::function<int(Group&)>& f) {
+  Processes(int size, const std::function<int(ProcessGroup&)>& f) {
     const int port = free_port();
     int pipe_ends[2];
     EXPECT_EQ(pipe(pipe_ends), 0);
@@ -412,13 +412,13 @@ class Processes {
       pids_.push_back(pid);
     }
     close(pipe_ends[1]);
-    lines_ = fdopen(pipe_ends[0], "r");
+    connections_ = fdopen(pipe_ends[0], "r");
   }
   ~Processes() {
     for (const pid_t pid : pids_)
       if (pid > 0) kill(pid, SIGKILL);
     for (size_t r = 0; r < pids_.size(); ++r) code(static_cast<int>(r));
-    fclose(lines_);
+    fclose(connections_);
   }
 
   void signal(int rank, int number) {
@@ -426,14 +426,14 @@ class Processes {
     ASSERT_GT(pid, 0);
     kill(pid, number);
   }
-  std::string line() {
+  std::string connection() {
     char text[1000] = "";
-    if (fgets(text, sizeof text, lines_) == nullptr) return "the end";
+    if (fgets(text, sizeof text, connections_) == nullptr) return "the end";
     return std::string(text, std::strcspn(text, "\n"));
   }
-  std::vector<std::string> lines(size_t count) {
+  std::vector<std::string> connections(size_t count) {
     std::vector<std::string> out;
-    for (size_t k = 0; k < count; ++k) out.push_back(line());
+    for (size_t k = 0; k < count; ++k) out.push_back(connection());
     std::sort(out.begin(), out.end());
     return out;
   }
@@ -450,9 +450,10 @@ class Processes {
   static void say(int to, const std::string& text) {
     static_cast<void>(!write(to, (text + "\n").data(), text.size() + 1));
   }
-  static int be_rank(const GroupAddress& place, int to, const std::function<int(Group&)>& f) {
+  static int be_rank(const GroupAddress& address, int to,
+                     const std::function<int(ProcessGroup&)>& f) {
     try {
-      Group group(place, [&](const std::string& sentence) {
+      ProcessGroup group(address, [&](const std::string& sentence) {
         say(to, sentence);
         _exit(static_cast<int>(ErrorKind::kSystem));
       });
@@ -465,11 +466,11 @@ class Processes {
   }
 
   std::vector<pid_t> pids_;
-  FILE* lines_ = nullptr;
+  FILE* connections_ = nullptr;
 };
 
 // Sends and receives without end.
-int keep_exchanging(Group& group) {
+int keep_exchanging(ProcessGroup& group) {
   const std::vector<int64_t> bytes(static_cast<size_t>(group.size()), 10'000);
   std::string to(static_cast<size_t>(group.size()) * 10'000, 'a'), from = to;
   std::vector<float> values(1000);
@@ -483,12 +484,12 @@ int keep_exchanging(Group& group) {
 TEST(GroupOfProcesses, AKilledOneIsNamedAtOnce) {
   for (const auto& [size, victim] : {std::pair(2, 0), {2, 1}, {3, 0}, {3, 1}, {5, 3}})
     for (const bool works : {true, false}) {
-      Processes ranks(size, [works, lost = victim](Group& group) {
+      Processes ranks(size, [works, lost = victim](ProcessGroup& group) {
         if (works) return keep_exchanging(group);
         if (group.rank() != lost) group.leave();
         return pause();
       });
-      EXPECT_EQ(ranks.lines(static_cast<size_t>(size)),
+      EXPECT_EQ(ranks.connections(static_cast<size_t>(size)),
                 std::vector<std::string>(static_cast<size_t>(size), "here"));
       sleep(milliseconds(50));
       const auto start = Clock::now();
@@ -498,7 +499,7 @@ TEST(GroupOfProcesses, AKilledOneIsNamedAtOnce) {
         if (r != victim)
           want.push_back(fmt::format(
               "rank {} of {} is lost: it gives no sign of life; this is rank {}", victim, size, r));
-      EXPECT_EQ(ranks.lines(want.size()), want);
+      EXPECT_EQ(ranks.connections(want.size()), want);
       EXPECT_LT(seconds_since(start), 1.5);
       for (int r = 0; r < size; ++r) EXPECT_EQ(ranks.code(r), r == victim ? 128 + SIGKILL : 5) << r;
     }
@@ -507,27 +508,28 @@ TEST(GroupOfProcesses, AKilledOneIsNamedAtOnce) {
 // The only sign of it is silence.
 TEST(GroupOfProcesses, AStoppedOneIsNamedAfterTenSeconds) {
   Processes ranks(3, keep_exchanging);
-  EXPECT_EQ(ranks.lines(3), std::vector<std::string>(3, "here"));
+  EXPECT_EQ(ranks.connections(3), std::vector<std::string>(3, "here"));
   const auto start = Clock::now();
   ranks.signal(2, SIGSTOP);
-  EXPECT_EQ(ranks.lines(2), (std::vector<std::string>{
-                                "rank 2 of 3 is lost: it gives no sign of life; this is rank 0",
+  EXPECT_EQ(
+      ranks.connections(2),
+      (std::vector<std::string>{"rank 2 of 3 is lost: it gives no sign of life; this is rank 0",
                                 "rank 2 of 3 is lost: it gives no sign of life; this is rank 1"}));
   EXPECT_GT(seconds_since(start), 9);
   EXPECT_LT(seconds_since(start), 13);
 }
 
-// All come at once. What the meeting of each ended with.
+// All come at once. What the rendezvous of each ended with.
 std::vector<std::string> meet(const std::vector<GroupAddress>& places, milliseconds time,
-                              const std::function<void(Meeting&)>& f = {}) {
+                              const std::function<void(Rendezvous&)>& f = {}) {
   std::vector<std::string> errors(places.size());
   expect_end_within(seconds(20), [&] {
     std::vector<std::jthread> threads;
     for (size_t k = 0; k < places.size(); ++k)
       threads.emplace_back([&, k] {
         try {
-          Meeting meeting(places[k], after(time));
-          if (f) f(meeting);
+          Rendezvous rendezvous(places[k], after(time));
+          if (f) f(rendezvous);
         } catch (const Error& e) {
           errors[k] = e.what();
           EXPECT_EQ(e.kind(), ErrorKind::kSystem) << e.what();
@@ -550,8 +552,8 @@ TEST_P(Sizes, MeetAndSwap) {
     ranks.emplace_back([&, rank] {
       sleep(milliseconds(20 * ((rank + 1) % GetParam())));  // rank 0 is not the first
       const auto deadline = after(seconds(10));
-      Meeting meeting({rank, GetParam(), kHere, port}, deadline);
-      EXPECT_EQ(meeting.own_address(), kHere);
+      Rendezvous rendezvous({rank, GetParam(), kHere, port}, deadline);
+      EXPECT_EQ(rendezvous.own_address(), kHere);
       for (int round = 0; round < 3; ++round) {
         std::vector<std::string> to, want;
         for (int r = 0; r < GetParam(); ++r) {
@@ -562,12 +564,12 @@ TEST_P(Sizes, MeetAndSwap) {
         }
         if (round == 1) to[0] = "";
         if (round == 1 && rank == 0) std::fill(want.begin(), want.end(), "");
-        EXPECT_TRUE(meeting.swap(to, deadline) == want) << rank << " " << round;
+        EXPECT_TRUE(rendezvous.swap(to, deadline) == want) << rank << " " << round;
       }
     });
 }
 
-TEST(Meeting, NobodyComes) {
+TEST(Rendezvous, NobodyComes) {
   const auto start = Clock::now();
   EXPECT_EQ(meet({{0, 3, kHere, free_port()}}, milliseconds(200))[0],
             "2 of the others did not come");
@@ -579,29 +581,29 @@ TEST(Meeting, NobodyComes) {
 }
 
 // Of three ranks the last comes late: until then others may try to be one.
-void expect_refused(const GroupAddress& place, const std::string& reason) {
-  std::jthread first([port = place.port] {
+void expect_refused(const GroupAddress& address, const std::string& reason) {
+  std::jthread first([port = address.port] {
     auto two = places(3, port);
     two.pop_back();
     EXPECT_EQ(meet(two, seconds(10)), std::vector<std::string>(2));
   });
-  std::jthread third([port = place.port] {
+  std::jthread third([port = address.port] {
     sleep(milliseconds(400));
     EXPECT_EQ(meet({{2, 3, kHere, port}}, seconds(10))[0], "");
   });
   sleep(milliseconds(200));
-  EXPECT_EQ(meet({place}, seconds(10))[0], reason);
+  EXPECT_EQ(meet({address}, seconds(10))[0], reason);
 }
 
-TEST(Meeting, WhoWasToldOfAnotherNumberOfProcessesIsRefused) {
+TEST(Rendezvous, WhoWasToldOfAnotherNumberOfProcessesIsRefused) {
   expect_refused({2, 4, kHere, free_port()}, "it was told of 4 processes, rank 0 of 3");
 }
 
-TEST(Meeting, ARankThatIsThereTwiceIsRefused) {
+TEST(Rendezvous, ARankThatIsThereTwiceIsRefused) {
   expect_refused({1, 3, kHere, free_port()}, "another process is rank 1 already");
 }
 
-TEST(Meeting, APortThatAnotherProgramHasIsTold) {
+TEST(Rendezvous, APortThatAnotherProgramHasIsTold) {
   Stranger stranger;
   const int port = stranger.listen();
   EXPECT_EQ(meet({{0, 2, kHere, port}}, seconds(5))[0],
@@ -610,12 +612,12 @@ TEST(Meeting, APortThatAnotherProgramHasIsTold) {
                {fmt::format("rank 0 of 2 cannot join the group at 127.0.0.1:{}", port),
                 "another program uses"},
                [&] {
-                 Group({0, 2, kHere, port}, {});
+                 ProcessGroup({0, 2, kHere, port}, {});
                });
 }
 
 // A message as ranks send it.
-std::string message(Kind kind, const std::string& text, uint32_t length) {
+std::string message(MessageKind kind, const std::string& text, uint32_t length) {
   std::string out = "egc1";
   out += static_cast<char>(kind);
   out.append(reinterpret_cast<const char*>(&length), sizeof length);
@@ -623,11 +625,11 @@ std::string message(Kind kind, const std::string& text, uint32_t length) {
 }
 
 std::string hello(const std::string& text) {
-  return message(Kind::kHello, text, static_cast<uint32_t>(text.size()));
+  return message(MessageKind::kHello, text, static_cast<uint32_t>(text.size()));
 }
 
 // Beside a launcher that listens itself: ports that are taken, by whoever, are passed over.
-TEST(Meeting, APortOfAnotherProgramIsPassedOverBesideALauncher) {
+TEST(Rendezvous, APortOfAnotherProgramIsPassedOverBesideALauncher) {
   Stranger first;
   const int port = first.listen() - 1;
   const std::vector<int> ports = GroupAddress{0, 1, kHere, port, true}.ports();
@@ -639,15 +641,15 @@ TEST(Meeting, APortOfAnotherProgramIsPassedOverBesideALauncher) {
   });
   sleep(milliseconds(100));
   std::vector<GroupAddress> group = places(3, port);
-  for (GroupAddress& place : group) place.launcher_has_port = true;
+  for (GroupAddress& address : group) address.launcher_has_port = true;
   const auto start = Clock::now();
   EXPECT_EQ(meet(group, seconds(20)), std::vector<std::string>(3));
   EXPECT_LT(seconds_since(start), 9);
 }
 
-TEST(Meeting, AnotherProgramInThePlaceOfRankZeroIsTold) {
+TEST(Rendezvous, AnotherProgramInThePlaceOfRankZeroIsTold) {
   for (const std::string& text :
-       {std::string("HTTP/1.1 400 Bad Request\r\n"), message(Kind::kBeat, "", 0)}) {
+       {std::string("HTTP/1.1 400 Bad Request\r\n"), message(MessageKind::kBeat, "", 0)}) {
     Stranger stranger;
     const int port = stranger.listen();
     std::jthread answer([&] { stranger.say_to_who_comes(text); });
@@ -665,7 +667,7 @@ TEST(Meeting, AnotherProgramInThePlaceOfRankZeroIsTold) {
   EXPECT_EQ(meet({{1, 2, kHere, other}}, seconds(5))[0], "the connection was closed");
 }
 
-TEST(Meeting, StrangersDoNotDisturb) {
+TEST(Rendezvous, StrangersDoNotDisturb) {
   const int port = free_port();
   const auto own = [&](const char* rank_and_size) {
     return fmt::format("{} {}", rank_and_size, port);
@@ -675,8 +677,8 @@ TEST(Meeting, StrangersDoNotDisturb) {
                                "egc1",
                                "",
                                std::string(1'000'000, '\xff'),
-                               message(Kind::kHello, own("1 3"), 1 << 30),
-                               message(Kind::kHello, "1", 3),
+                               message(MessageKind::kHello, own("1 3"), 1 << 30),
+                               message(MessageKind::kHello, "1", 3),
                                hello("what"),
                                hello(own("-1 3")),
                                hello(own("99999999999 3")),
@@ -684,12 +686,12 @@ TEST(Meeting, StrangersDoNotDisturb) {
                                hello(own("3 3")),
                                hello(fmt::format("1 3 {}", port - 1)),  // another group's
                                hello("1 3"),
-                               message(Kind::kBeat, "", 0),
-                               message(Kind::kBlocks, "abc", 3)};
+                               message(MessageKind::kBeat, "", 0),
+                               message(MessageKind::kBlocks, "abc", 3)};
   std::jthread rank0([&] {
     EXPECT_EQ(meet({{0, 3, kHere, port}}, seconds(10),
-                   [](Meeting& meeting) {
-                     EXPECT_EQ(meeting.swap({"", "", ""}, after(seconds(5))).size(), 3U);
+                   [](Rendezvous& rendezvous) {
+                     EXPECT_EQ(rendezvous.swap({"", "", ""}, after(seconds(5))).size(), 3U);
                    })[0],
               "");
   });
@@ -706,8 +708,8 @@ TEST(Meeting, StrangersDoNotDisturb) {
   for (const int rank : {1, 2})
     others.emplace_back([&, rank] {
       EXPECT_EQ(meet({{rank, 3, kHere, port}}, seconds(5),
-                     [](Meeting& meeting) {
-                       EXPECT_EQ(meeting.swap({"", "", ""}, after(seconds(5))).size(), 3U);
+                     [](Rendezvous& rendezvous) {
+                       EXPECT_EQ(rendezvous.swap({"", "", ""}, after(seconds(5))).size(), 3U);
                      })[0],
                 "");
     });
@@ -717,7 +719,7 @@ TEST(Meeting, StrangersDoNotDisturb) {
 }
 
 // Who comes and ends is missed in the swap, who comes and says no more too.
-TEST(Meeting, WhoIsGoneAgainIsMissed) {
+TEST(Rendezvous, WhoIsGoneAgainIsMissed) {
   for (const bool stays : {false, true}) {
     const int port = free_port();
     Stranger rank1;
@@ -727,42 +729,42 @@ TEST(Meeting, WhoIsGoneAgainIsMissed) {
       if (!stays) rank1.end();
     });
     EXPECT_EQ(meet({{0, 2, kHere, port}}, seconds(5),
-                   [&](Meeting& meeting) {
+                   [&](Rendezvous& rendezvous) {
                      sleep(milliseconds(50));
-                     meeting.swap({"", ""}, after(milliseconds(200)));
+                     rendezvous.swap({"", ""}, after(milliseconds(200)));
                    })[0],
               stays ? "rank 1 did not answer in time" : "the connection was closed");
   }
 }
 
-TEST(Line, MessagesComeWholeAndInOrder) {
+TEST(Connection, MessagesComeWholeAndInOrder) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  Line a(ends[0]), b(ends[1]);
+  Connection a(ends[0]), b(ends[1]);
   const std::string large(5'000'000, 'x');  // more than the socket takes at once
-  a.post(Kind::kHello, "1 2");
-  a.post(Kind::kBlocks, large);
-  a.post(Kind::kBeat);  // who does not read needs none
-  a.post(Kind::kBye, std::string("\0\n", 2));
+  a.post(MessageKind::kHello, "1 2");
+  a.post(MessageKind::kBlocks, large);
+  a.post(MessageKind::kBeat);  // who does not read needs none
+  a.post(MessageKind::kBye, std::string("\0\n", 2));
   std::jthread sends([&] { a.flush(after(seconds(5))); });
-  const auto expect = [&](Kind kind, const std::string& text) {
+  const auto expect = [&](MessageKind kind, const std::string& text) {
     const auto message = b.receive(after(seconds(5)));
     ASSERT_TRUE(message);
     EXPECT_EQ(message->kind, kind);
     EXPECT_TRUE(message->text == text);
   };
-  expect(Kind::kHello, "1 2");
-  expect(Kind::kBlocks, large);
-  expect(Kind::kBye, std::string("\0\n", 2));
+  expect(MessageKind::kHello, "1 2");
+  expect(MessageKind::kBlocks, large);
+  expect(MessageKind::kBye, std::string("\0\n", 2));
   EXPECT_FALSE(b.receive(after(milliseconds(20))));
   sends.join();
-  a.post(Kind::kLeave);
+  a.post(MessageKind::kLeave);
   a.close();
   EXPECT_FALSE(b.pump());  // what it said before can be taken
-  EXPECT_EQ(b.take()->kind, Kind::kLeave);
+  EXPECT_EQ(b.take()->kind, MessageKind::kLeave);
   expect_error(ErrorKind::kSystem, {"the connection was closed"},
                [&] { b.receive(after(seconds(5))); });
-  b.post(Kind::kBeat);  // to nobody: no signal
+  b.post(MessageKind::kBeat);  // to nobody: no signal
   b.flush(after(seconds(1)));
 }
 
@@ -818,11 +820,11 @@ TEST(AddressFromEnvironment, IsWhatALauncherSets) {
     return address_from_environment().value().ports();
   };
   const Environment set(kGood);
-  const GroupAddress place = address_from_environment().value();
-  EXPECT_EQ(place.rank, 2);
-  EXPECT_EQ(place.size, 4);
-  EXPECT_EQ(place.address, "some.host");
-  EXPECT_EQ(place.port, 29500);
+  const GroupAddress address = address_from_environment().value();
+  EXPECT_EQ(address.rank, 2);
+  EXPECT_EQ(address.size, 4);
+  EXPECT_EQ(address.address, "some.host");
+  EXPECT_EQ(address.port, 29500);
   // Where the launcher listens itself the ranks meet beside it.
   using Ports = std::vector<int>;
   EXPECT_EQ(ports("29500", "True"),
@@ -864,7 +866,7 @@ float gradient(int rank, size_t parameter, int64_t k, int step) {
 
 // Ranks may complete them in any order, and without some.
 TEST_P(Sizes, GradientsAreAddedUp) {
-  run_group(GetParam(), [](Group& group) {
+  run_group(GetParam(), [](ProcessGroup& group) {
     GradientSum sum(kSizes, group);
     for (int step = 0; step < 4; ++step) {
       const auto comes = [&](int rank, size_t k) {

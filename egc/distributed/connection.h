@@ -12,11 +12,11 @@ namespace egc::distributed {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Kind : uint8_t {
+enum class MessageKind : uint8_t {
   kHello = 1,  // "RANK SIZE PORT"; the port tells groups of one machine apart
   kRefused,    // why
   kWelcome,    // the address at which others reach this rank
-  kBlocks,     // Meeting::swap
+  kBlocks,     // Rendezvous::swap
   kBeat,       // a sign of life
   kLeave,      // this rank has all it needs
   // The last ones on a line: who reads one closes it.
@@ -26,24 +26,24 @@ enum class Kind : uint8_t {
 };
 
 struct Message {
-  Kind kind = Kind::kBeat;
+  MessageKind kind = MessageKind::kBeat;
   std::string text;
 };
 
-class Line {
+class Connection {
  public:
-  Line() = default;
-  explicit Line(int socket);  // which is this line's from here on
-  Line(Line&& other) noexcept;
-  Line& operator=(Line&& other) noexcept;
-  ~Line();
+  Connection() = default;
+  explicit Connection(int socket);  // takes ownership
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  ~Connection();
 
   bool is_open() const { return socket_ >= 0; }
   int socket() const { return socket_; }
   void close();
 
   // These never wait. What cannot be sent now is sent by a later pump().
-  void post(Kind kind, std::string_view text = {});
+  void post(MessageKind kind, std::string_view text = {});
   // Takes in what has come. False: the other side has ended; what it said before can be taken.
   bool pump();
   // The next whole message. Throws kSystem where the other side speaks another language.

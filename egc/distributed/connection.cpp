@@ -1,4 +1,4 @@
-#include "egc/distributed/line.h"
+#include "egc/distributed/connection.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -24,19 +24,19 @@ constexpr uint32_t kLongest = 1 << 26;
 
 }  // namespace
 
-Line::Line(int socket) : socket_(socket) {
+Connection::Connection(int socket) : socket_(socket) {
   fcntl(socket_, F_SETFL, fcntl(socket_, F_GETFL) | O_NONBLOCK);
   const int on = 1;
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-Line::Line(Line&& other) noexcept
+Connection::Connection(Connection&& other) noexcept
     : socket_(std::exchange(other.socket_, -1)),
       ended_(other.ended_),
       in_(std::move(other.in_)),
       out_(std::move(other.out_)) {}
 
-Line& Line::operator=(Line&& other) noexcept {
+Connection& Connection::operator=(Connection&& other) noexcept {
   close();
   socket_ = std::exchange(other.socket_, -1);
   ended_ = other.ended_;
@@ -45,17 +45,17 @@ Line& Line::operator=(Line&& other) noexcept {
   return *this;
 }
 
-Line::~Line() { close(); }
+Connection::~Connection() { close(); }
 
-void Line::close() {
+void Connection::close() {
   if (socket_ >= 0) ::close(socket_);
   socket_ = -1;
 }
 
-void Line::post(Kind kind, std::string_view text) {
+void Connection::post(MessageKind kind, std::string_view text) {
   if (!is_open()) return;
   // Somebody who does not read needs no second sign of life.
-  if (kind == Kind::kBeat && !out_.empty()) return;
+  if (kind == MessageKind::kBeat && !out_.empty()) return;
   const auto length = static_cast<uint32_t>(text.size());
   char bytes[sizeof length];
   std::memcpy(bytes, &length, sizeof length);
@@ -63,7 +63,7 @@ void Line::post(Kind kind, std::string_view text) {
   send_waiting();
 }
 
-bool Line::send_waiting() {
+bool Connection::send_waiting() {
   while (!out_.empty()) {
     const ssize_t n = ::send(socket_, out_.data(), out_.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
@@ -73,7 +73,7 @@ bool Line::send_waiting() {
   return true;
 }
 
-bool Line::pump() {
+bool Connection::pump() {
   if (!is_open()) return false;
   // What a peer that has ended said last is read before that is noticed.
   const bool sent = send_waiting();
@@ -90,19 +90,19 @@ bool Line::pump() {
   return sent && !ended_;
 }
 
-std::optional<Message> Line::take() {
+std::optional<Message> Connection::take() {
   const size_t known = std::min(in_.size(), kMagic.size());
   uint32_t length = 0;
   if (in_.size() >= kHeader) std::memcpy(&length, in_.data() + kMagic.size() + 1, sizeof length);
   if (in_.compare(0, known, kMagic, 0, known) != 0 || length > kLongest)
     fail(ErrorKind::kSystem, "another program answers there");
   if (in_.size() < kHeader || in_.size() < kHeader + length) return std::nullopt;
-  Message out{static_cast<Kind>(in_[kMagic.size()]), in_.substr(kHeader, length)};
+  Message out{static_cast<MessageKind>(in_[kMagic.size()]), in_.substr(kHeader, length)};
   in_.erase(0, kHeader + length);
   return out;
 }
 
-std::optional<Message> Line::receive(Clock::time_point deadline) {
+std::optional<Message> Connection::receive(Clock::time_point deadline) {
   for (;;) {
     const bool alive = pump();
     if (auto message = take()) return message;
@@ -113,7 +113,7 @@ std::optional<Message> Line::receive(Clock::time_point deadline) {
   }
 }
 
-void Line::flush(Clock::time_point deadline) {
+void Connection::flush(Clock::time_point deadline) {
   while (send_waiting() && !out_.empty() && Clock::now() < deadline) {
     pollfd p{socket_, POLLOUT, 0};
     poll(&p, 1, milliseconds_until(deadline));

@@ -1,4 +1,4 @@
-#include "egc/distributed/meeting.h"
+#include "egc/distributed/rendezvous.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -50,23 +50,25 @@ constexpr std::chrono::milliseconds kPause{50};  // between two attempts
 constexpr std::chrono::seconds kGreeting{5};
 
 // The message of this kind that must come next.
-std::string expect_message(Line& line, Kind kind, int from, Clock::time_point deadline) {
-  const std::optional<Message> message = line.receive(deadline);
+std::string expect_message(Connection& connection, MessageKind kind, int from,
+                           Clock::time_point deadline) {
+  const std::optional<Message> message = connection.receive(deadline);
   if (!message) fail(ErrorKind::kSystem, "rank {} did not answer in time", from);
-  if (message->kind == Kind::kRefused) fail(ErrorKind::kSystem, "{}", message->text);
+  if (message->kind == MessageKind::kRefused) fail(ErrorKind::kSystem, "{}", message->text);
   if (message->kind != kind) fail(ErrorKind::kSystem, "another program answers there");
   return message->text;
 }
 
 // The address that rank 0 tells; nothing where another program or another group listens there.
-std::optional<std::string> welcome(Line& line, Clock::time_point deadline) {
+std::optional<std::string> welcome(Connection& connection, Clock::time_point deadline) {
   std::optional<Message> message;
   try {
-    message = line.receive(deadline);
+    message = connection.receive(deadline);
   } catch (const Error&) {
   }
-  if (message && message->kind == Kind::kRefused) fail(ErrorKind::kSystem, "{}", message->text);
-  if (!message || message->kind != Kind::kWelcome) return std::nullopt;
+  if (message && message->kind == MessageKind::kRefused)
+    fail(ErrorKind::kSystem, "{}", message->text);
+  if (!message || message->kind != MessageKind::kWelcome) return std::nullopt;
   return message->text;
 }
 
@@ -83,12 +85,12 @@ class Listener {
 };
 
 // Of those who have connected and not said yet who they are. False: not a rank of this group.
-bool greet(Line& line, int port, std::vector<Line>& ranks) {
-  const bool alive = line.pump();
-  const std::optional<Message> hello = line.take();
+bool greet(Connection& connection, int port, std::vector<Connection>& ranks) {
+  const bool alive = connection.pump();
+  const std::optional<Message> hello = connection.take();
   if (!hello) return alive;
   int rank = 0, size = 0, group = 0;
-  if (hello->kind != Kind::kHello ||
+  if (hello->kind != MessageKind::kHello ||
       std::sscanf(hello->text.c_str(), "%d %d %d", &rank, &size, &group) != 3 || group != port)
     return false;
   const int expected = static_cast<int>(ranks.size());
@@ -98,46 +100,47 @@ bool greet(Line& line, int port, std::vector<Line>& ranks) {
   else if (rank < 1 || rank >= size || ranks[static_cast<size_t>(rank)].is_open())
     refused = fmt::format("another process is rank {} already", rank);
   if (!refused.empty()) {
-    line.post(Kind::kRefused, refused);
+    connection.post(MessageKind::kRefused, refused);
     return false;
   }
-  line.post(Kind::kWelcome, address_of_other_side(line.socket()));
-  ranks[static_cast<size_t>(rank)] = std::move(line);
+  connection.post(MessageKind::kWelcome, address_of_other_side(connection.socket()));
+  ranks[static_cast<size_t>(rank)] = std::move(connection);
   return true;
 }
 
 }  // namespace
 
-Meeting::Meeting(const GroupAddress& place, Clock::time_point deadline)
-    : rank_(place.rank), size_(place.size) {
+Rendezvous::Rendezvous(const GroupAddress& address, Clock::time_point deadline)
+    : rank_(address.rank), size_(address.size) {
   if (rank_ == 0)
-    wait_for_others(place, deadline);
+    wait_for_others(address, deadline);
   else
-    join(place, deadline);
+    join(address, deadline);
 }
 
-void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadline) {
-  const Listener listener(listen_at(place.address, place.ports()));
-  lines_.resize(static_cast<size_t>(size_));
-  std::vector<Line> strangers;
+void Rendezvous::wait_for_others(const GroupAddress& address, Clock::time_point deadline) {
+  const Listener listener(listen_at(address.address, address.ports()));
+  connections_.resize(static_cast<size_t>(size_));
+  std::vector<Connection> strangers;
   int missing = size_ - 1;
   while (missing > 0) {
     if (Clock::now() >= deadline)
       fail(ErrorKind::kSystem, "{} of the others did not come", missing);
     std::vector<pollfd> polls = {{listener.socket(), POLLIN, 0}};
-    for (const Line& line : strangers) polls.push_back({line.socket(), POLLIN, 0});
+    for (const Connection& connection : strangers)
+      polls.push_back({connection.socket(), POLLIN, 0});
     poll(polls.data(), polls.size(), milliseconds_until(deadline));
     // Anybody may knock here; who does not speak as a rank does is left standing.
-    std::vector<Line> still;
-    for (Line& line : strangers) {
+    std::vector<Connection> still;
+    for (Connection& connection : strangers) {
       bool waits = false;
       try {
-        waits = greet(line, place.port, lines_);
+        waits = greet(connection, address.port, connections_);
       } catch (const Error&) {
       }
       if (!waits) continue;
-      if (line.is_open())
-        still.push_back(std::move(line));
+      if (connection.is_open())
+        still.push_back(std::move(connection));
       else
         --missing;
     }
@@ -148,26 +151,26 @@ void Meeting::wait_for_others(const GroupAddress& place, Clock::time_point deadl
       strangers.emplace_back(s);
     }
   }
-  own_address_ = place.address;
-  for (const Line& line : lines_)
-    if (line.is_open()) own_address_ = address_of_this_side(line.socket());
+  own_address_ = address.address;
+  for (const Connection& connection : connections_)
+    if (connection.is_open()) own_address_ = address_of_this_side(connection.socket());
 }
 
-void Meeting::join(const GroupAddress& place, Clock::time_point deadline) {
-  const std::vector<int> ports = place.ports();
+void Rendezvous::join(const GroupAddress& address, Clock::time_point deadline) {
+  const std::vector<int> ports = address.ports();
   std::string reason;
   do {
     for (const int port : ports) {
-      Line line = try_to_connect(place.address, port, deadline, reason);
-      if (!line.is_open()) continue;
-      line.post(Kind::kHello, fmt::format("{} {} {}", rank_, size_, place.port));
+      Connection connection = try_to_connect(address.address, port, deadline, reason);
+      if (!connection.is_open()) continue;
+      connection.post(MessageKind::kHello, fmt::format("{} {} {}", rank_, size_, address.port));
       if (ports.size() == 1)
-        own_address_ = expect_message(line, Kind::kWelcome, 0, deadline);
-      else if (auto address = welcome(line, std::min(deadline, Clock::now() + kGreeting)))
+        own_address_ = expect_message(connection, MessageKind::kWelcome, 0, deadline);
+      else if (auto address = welcome(connection, std::min(deadline, Clock::now() + kGreeting)))
         own_address_ = *address;
       else
         continue;
-      lines_.push_back(std::move(line));
+      connections_.push_back(std::move(connection));
       return;
     }
     poll(nullptr, 0, static_cast<int>(kPause.count()));
@@ -175,29 +178,30 @@ void Meeting::join(const GroupAddress& place, Clock::time_point deadline) {
   fail(ErrorKind::kSystem, "rank 0 did not come in time ({})", reason);
 }
 
-std::vector<std::string> Meeting::swap(const std::vector<std::string>& to,
-                                       Clock::time_point deadline) {
+std::vector<std::string> Rendezvous::swap(const std::vector<std::string>& to,
+                                          Clock::time_point deadline) {
   const auto size = static_cast<size_t>(size_);
   if (rank_ != 0) {
-    lines_[0].post(Kind::kBlocks, pack(to));
-    return unpack(expect_message(lines_[0], Kind::kBlocks, 0, deadline), size);
+    connections_[0].post(MessageKind::kBlocks, pack(to));
+    return unpack(expect_message(connections_[0], MessageKind::kBlocks, 0, deadline), size);
   }
   std::vector<std::vector<std::string>> all = {to};
   for (size_t r = 1; r < size; ++r)
     all.push_back(
-        unpack(expect_message(lines_[r], Kind::kBlocks, static_cast<int>(r), deadline), size));
-  std::vector<std::string> mine;
+        unpack(expect_message(connections_[r], MessageKind::kBlocks, static_cast<int>(r), deadline),
+               size));
+  std::vector<std::string> local;
   for (size_t r = 0; r < size; ++r) {
     std::vector<std::string> block;
     for (const auto& from : all) block.push_back(from[r]);
     if (r == 0)
-      mine = std::move(block);
+      local = std::move(block);
     else
-      lines_[r].post(Kind::kBlocks, pack(block));
+      connections_[r].post(MessageKind::kBlocks, pack(block));
   }
-  for (Line& line : lines_)
-    if (line.is_open()) line.flush(deadline);
-  return mine;
+  for (Connection& connection : connections_)
+    if (connection.is_open()) connection.flush(deadline);
+  return local;
 }
 
 }  // namespace egc::distributed

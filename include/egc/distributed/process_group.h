@@ -13,14 +13,14 @@
 
 namespace egc::distributed {
 
-class Group : public BatchGroup {
+class ProcessGroup : public BatchGroup {
  public:
-  // What a lost rank (watch.h) is told to; called from a thread of the group's own, once.
+  // What a lost rank (heartbeats.h) is told to; called from a thread of the group's own, once.
   using OnLost = std::function<void(const std::string& sentence)>;
 
   // Waits for all ranks. Throws kSystem where they do not come together.
-  Group(const GroupAddress& place, OnLost on_lost);
-  ~Group() override;
+  ProcessGroup(const GroupAddress& address, OnLost on_lost);
+  ~ProcessGroup() override;
 
   int rank() const override;
   int size() const override;
@@ -31,7 +31,7 @@ class Group : public BatchGroup {
   // Where a rank is lost these do not come back before on_lost was called.
   std::vector<double> gather(std::span<const double> local) override;
   // Texts of any length.
-  std::vector<std::string> gather(const std::string& mine);
+  std::vector<std::string> gather(const std::string& text);
   // What rank 0 has, on all ranks.
   void broadcast(std::string& text);
   void broadcast(std::span<std::byte> bytes);

@@ -1,4 +1,4 @@
-#include "egc/distributed/group.h"
+#include "egc/distributed/process_group.h"
 
 #include <fmt/format.h>
 #include <gloo/allreduce.h>
@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "egc/core/error.h"
+#include "egc/distributed/heartbeats.h"
 #include "egc/distributed/mesh.h"
 #include "egc/distributed/signals_blocked.h"
-#include "egc/distributed/watch.h"
 
 namespace egc::distributed {
 namespace {
@@ -27,13 +27,13 @@ std::string first_line(const char* text) {
 }
 
 // Sums one after the other, in a thread of their own.
-class Sums {
+class AsyncSums {
  public:
-  explicit Sums(std::shared_ptr<Mesh> mesh) : mesh_(std::move(mesh)) {
+  explicit AsyncSums(std::shared_ptr<Mesh> mesh) : mesh_(std::move(mesh)) {
     const SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
   }
-  ~Sums() {
+  ~AsyncSums() {
     abort();  // a sum that others take no part in any more must not be waited for
     {
       const std::lock_guard lock(mutex_);
@@ -97,13 +97,13 @@ std::vector<Mesh::Piece> one_after_the_other(std::span<const int64_t> bytes) {
 
 }  // namespace
 
-struct Group::Content {
-  GroupAddress place;
+struct ProcessGroup::Content {
+  GroupAddress address;
   // Sums of gradients travel while the backward pass gathers statistics: connections of their own,
   // so that neither waits behind the other's bytes.
-  std::shared_ptr<Mesh> now;
-  std::unique_ptr<Sums> sums;
-  std::unique_ptr<Watch> watch;
+  std::shared_ptr<Mesh> sync_mesh;
+  std::unique_ptr<AsyncSums> sums;
+  std::unique_ptr<Heartbeats> heartbeats;
   int64_t bytes_exchanged = 0;
 
   template <class F>
@@ -113,15 +113,15 @@ struct Group::Content {
     } catch (const Error&) {  // of this rank's own making
       throw;
     } catch (const std::exception& e) {
-      watch->wait_for_verdict();
-      fail(ErrorKind::kSystem, "rank {} of {}: the others cannot be reached: {}", place.rank,
-           place.size, first_line(e.what()));
+      heartbeats->wait_for_verdict();
+      fail(ErrorKind::kSystem, "rank {} of {}: the others cannot be reached: {}", address.rank,
+           address.size, first_line(e.what()));
     }
   }
 
   void exchange(const void* sent, std::span<const Mesh::Piece> to, void* received,
                 std::span<const Mesh::Piece> from) {
-    guarded([&] { now->exchange(sent, to, received, from)->wait(); });
+    guarded([&] { sync_mesh->exchange(sent, to, received, from)->wait(); });
   }
 };
 
@@ -140,38 +140,41 @@ struct GuardedSum : Guarded {
 
 }  // namespace
 
-Group::Group(const GroupAddress& place, OnLost on_lost) : content_(std::make_unique<Content>()) {
+ProcessGroup::ProcessGroup(const GroupAddress& address, OnLost on_lost)
+    : content_(std::make_unique<Content>()) {
   Content& c = *content_;
-  c.place = place;
+  c.address = address;
   const auto deadline = Clock::now() + kJoin;
   try {
-    Meeting meeting(place, deadline);
-    const auto device = make_device(meeting.own_address());
-    c.now = std::make_shared<Mesh>(place, device, meeting, deadline);
-    c.sums = std::make_unique<Sums>(std::make_shared<Mesh>(place, device, meeting, deadline));
+    Rendezvous rendezvous(address, deadline);
+    const auto device = make_device(rendezvous.own_address());
+    c.sync_mesh = std::make_shared<Mesh>(address, device, rendezvous, deadline);
+    c.sums =
+        std::make_unique<AsyncSums>(std::make_shared<Mesh>(address, device, rendezvous, deadline));
     // Whoever waits for somebody who waits for the lost rank would wait for long.
     auto tell = [&c, on_lost = std::move(on_lost)](const std::string& sentence) {
       on_lost(sentence);
-      c.now->abort();
+      c.sync_mesh->abort();
       c.sums->abort();
     };
-    c.watch = std::make_unique<Watch>(meeting.take_lines(), place.rank, place.size, tell);
+    c.heartbeats = std::make_unique<Heartbeats>(rendezvous.take_connections(), address.rank,
+                                                address.size, tell);
   } catch (const std::exception& e) {
-    fail(ErrorKind::kSystem, "rank {} of {} cannot join the group at {}:{}: {}", place.rank,
-         place.size, place.address, place.port, first_line(e.what()));
+    fail(ErrorKind::kSystem, "rank {} of {} cannot join the group at {}:{}: {}", address.rank,
+         address.size, address.address, address.port, first_line(e.what()));
   }
 }
 
-Group::~Group() {
-  content_->watch.reset();  // first: the others take closed connections for a loss
+ProcessGroup::~ProcessGroup() {
+  content_->heartbeats.reset();  // first: the others take closed connections for a loss
 }
 
-void Group::leave() { content_->watch->leave(); }
+void ProcessGroup::leave() { content_->heartbeats->leave(); }
 
-int Group::rank() const { return content_->place.rank; }
-int Group::size() const { return content_->place.size; }
+int ProcessGroup::rank() const { return content_->address.rank; }
+int ProcessGroup::size() const { return content_->address.size; }
 
-std::vector<double> Group::gather(std::span<const double> local) {
+std::vector<double> ProcessGroup::gather(std::span<const double> local) {
   const auto bytes = static_cast<int64_t>(local.size_bytes());
   const auto ranks = static_cast<size_t>(size());
   std::vector<double> out(ranks * local.size());
@@ -181,27 +184,29 @@ std::vector<double> Group::gather(std::span<const double> local) {
   return out;
 }
 
-std::vector<std::string> Group::gather(const std::string& mine) {
-  const auto length = static_cast<double>(mine.size());
+std::vector<std::string> ProcessGroup::gather(const std::string& text) {
+  const auto length = static_cast<double>(text.size());
   std::vector<int64_t> lengths;
   int64_t total = 0;
   for (const double n : gather({&length, 1})) {
     lengths.push_back(static_cast<int64_t>(n));
     total += lengths.back();
   }
-  const std::vector<Mesh::Piece> to(lengths.size(), {0, static_cast<int64_t>(mine.size())});
+  const std::vector<Mesh::Piece> to(lengths.size(), {0, static_cast<int64_t>(text.size())});
   const std::vector<Mesh::Piece> from = one_after_the_other(lengths);
   std::string all(static_cast<size_t>(total), '\0');
-  content_->exchange(mine.data(), to, all.data(), from);
+  content_->exchange(text.data(), to, all.data(), from);
   std::vector<std::string> out;
   for (const Mesh::Piece& piece : from)
     out.push_back(all.substr(static_cast<size_t>(piece.offset), static_cast<size_t>(piece.bytes)));
   return out;
 }
 
-void Group::broadcast(std::string& text) { text = gather(rank() == 0 ? text : std::string())[0]; }
+void ProcessGroup::broadcast(std::string& text) {
+  text = gather(rank() == 0 ? text : std::string())[0];
+}
 
-void Group::broadcast(std::span<std::byte> bytes) {
+void ProcessGroup::broadcast(std::span<std::byte> bytes) {
   const auto n = static_cast<int64_t>(bytes.size());
   std::vector<Mesh::Piece> to(static_cast<size_t>(size())), from(to);
   if (rank() == 0)
@@ -211,28 +216,27 @@ void Group::broadcast(std::span<std::byte> bytes) {
   content_->exchange(bytes.data(), to, bytes.data(), from);
 }
 
-std::unique_ptr<Group::Pending> Group::begin_sum(std::span<float> values) {
+std::unique_ptr<ProcessGroup::Pending> ProcessGroup::begin_sum(std::span<float> values) {
   auto out = std::make_unique<GuardedSum>();
   out->sum = content_->sums->begin(values).share();
   out->on_wait = [c = content_.get(), sum = out->sum] { c->guarded([&] { sum.get(); }); };
   return out;
 }
 
-std::unique_ptr<Group::Pending> Group::begin_exchange(const void* sent,
-                                                      std::span<const int64_t> bytes_sent,
-                                                      void* received,
-                                                      std::span<const int64_t> bytes_received) {
+std::unique_ptr<ProcessGroup::Pending> ProcessGroup::begin_exchange(
+    const void* sent, std::span<const int64_t> bytes_sent, void* received,
+    std::span<const int64_t> bytes_received) {
   for (const int64_t n : bytes_sent) content_->bytes_exchanged += n;
   content_->bytes_exchanged -= bytes_sent[static_cast<size_t>(rank())];
   auto out = std::make_unique<Guarded>();
   std::shared_ptr<Pending> exchange = content_->guarded([&] {
-    return content_->now->exchange(sent, one_after_the_other(bytes_sent), received,
-                                   one_after_the_other(bytes_received));
+    return content_->sync_mesh->exchange(sent, one_after_the_other(bytes_sent), received,
+                                         one_after_the_other(bytes_received));
   });
   out->on_wait = [c = content_.get(), exchange] { c->guarded([&] { exchange->wait(); }); };
   return out;
 }
 
-int64_t Group::bytes_exchanged() const { return content_->bytes_exchanged; }
+int64_t ProcessGroup::bytes_exchanged() const { return content_->bytes_exchanged; }
 
 }  // namespace egc::distributed

@@ -1,4 +1,4 @@
-#include "egc/distributed/watch.h"
+#include "egc/distributed/heartbeats.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,17 +21,17 @@ constexpr std::chrono::seconds kFarewell{2};
 
 }  // namespace
 
-Watch::Watch(std::vector<Line> lines, int rank, int size, OnLost on_lost)
+Heartbeats::Heartbeats(std::vector<Connection> connections, int rank, int size, OnLost on_lost)
     : rank_(rank), size_(size), on_lost_(std::move(on_lost)) {
-  for (size_t k = 0; k < lines.size(); ++k)
-    if (lines[k].is_open())
-      peers_.push_back({static_cast<int>(k), std::move(lines[k]), Clock::now(), false});
+  for (size_t k = 0; k < connections.size(); ++k)
+    if (connections[k].is_open())
+      peers_.push_back({static_cast<int>(k), std::move(connections[k]), Clock::now(), false});
   if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorKind::kSystem, "no pipe could be made");
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
 }
 
-Watch::~Watch() {
+Heartbeats::~Heartbeats() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -43,43 +43,43 @@ Watch::~Watch() {
   ::close(wake_[1]);
 }
 
-void Watch::leave() {
+void Heartbeats::leave() {
   leaving_ = true;
   static_cast<void>(!write(wake_[1], "", 1));
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return all_left_ || told_; });
+  changed_.wait(lock, [&] { return all_left_ || reported_; });
 }
 
-void Watch::wait_for_verdict() {
+void Heartbeats::wait_for_verdict() {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, 2 * kSilence, [&] { return told_ || stopped_; });
+  changed_.wait_for(lock, 2 * kSilence, [&] { return reported_ || stopped_; });
 }
 
-void Watch::post_to_all(Kind kind, std::string_view text) {
+void Heartbeats::post_to_all(MessageKind kind, std::string_view text) {
   for (Peer& peer : peers_) {
-    peer.line.post(kind, text);
-    if (kind != Kind::kBeat) peer.line.flush(Clock::now() + kFarewell);
+    peer.connection.post(kind, text);
+    if (kind != MessageKind::kBeat) peer.connection.flush(Clock::now() + kFarewell);
   }
 }
 
-void Watch::wait_for_messages() {
+void Heartbeats::wait_for_messages() {
   std::vector<pollfd> polls = {{wake_[0], POLLIN, 0}};
   for (const Peer& peer : peers_)
-    if (peer.line.is_open()) polls.push_back({peer.line.socket(), POLLIN, 0});
+    if (peer.connection.is_open()) polls.push_back({peer.connection.socket(), POLLIN, 0});
   poll(polls.data(), polls.size(), static_cast<int>(kBeat.count()));
   char block[64];
   while (read(wake_[0], block, sizeof block) > 0) {
   }
 }
 
-Watch::Loss Watch::take_messages(Peer& peer) {
-  const bool alive = peer.line.pump();
-  while (const auto message = peer.line.take()) {
+Heartbeats::LostRank Heartbeats::take_messages(Peer& peer) {
+  const bool alive = peer.connection.pump();
+  while (const auto message = peer.connection.take()) {
     peer.seen = Clock::now();
-    if (message->kind == Kind::kLeave) peer.left = true;
-    if (message->kind == Kind::kLost || message->kind == Kind::kBye)
-      return {std::atoi(message->text.c_str()), message->kind == Kind::kBye};
-    if (message->kind != Kind::kAllLeft) continue;
+    if (message->kind == MessageKind::kLeave) peer.left = true;
+    if (message->kind == MessageKind::kLost || message->kind == MessageKind::kBye)
+      return {std::atoi(message->text.c_str()), message->kind == MessageKind::kBye};
+    if (message->kind != MessageKind::kAllLeft) continue;
     const std::lock_guard lock(mutex_);
     all_left_ = true;
     changed_.notify_all();
@@ -89,10 +89,10 @@ Watch::Loss Watch::take_messages(Peer& peer) {
   return {};
 }
 
-Watch::Loss Watch::look() {
+Heartbeats::LostRank Heartbeats::look() {
   bool all_left = leaving_;
   for (Peer& peer : peers_) {
-    Loss loss;
+    LostRank loss;
     try {
       loss = take_messages(peer);
     } catch (const Error&) {
@@ -102,7 +102,7 @@ Watch::Loss Watch::look() {
     all_left = all_left && peer.left;
   }
   if (rank_ == 0 && all_left) {
-    post_to_all(Kind::kAllLeft);
+    post_to_all(MessageKind::kAllLeft);
     const std::lock_guard lock(mutex_);
     all_left_ = true;
     changed_.notify_all();
@@ -110,9 +110,10 @@ Watch::Loss Watch::look() {
   return {};
 }
 
-void Watch::tell(const Loss& loss) {
+void Heartbeats::tell(const LostRank& loss) {
   // Rank 0 hears first; the others have nobody else to learn from.
-  if (rank_ == 0) post_to_all(loss.by_itself ? Kind::kBye : Kind::kLost, std::to_string(loss.rank));
+  if (rank_ == 0)
+    post_to_all(loss.by_itself ? MessageKind::kBye : MessageKind::kLost, std::to_string(loss.rank));
   if (loss.by_itself) {
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kOwnEnd, [&] { return stopped_; })) return;
@@ -123,11 +124,11 @@ void Watch::tell(const Loss& loss) {
                : fmt::format("rank {} of {} is lost: it gives no sign of life; this is rank {}",
                              loss.rank, size_, rank_));
   const std::lock_guard lock(mutex_);
-  told_ = true;
+  reported_ = true;
   changed_.notify_all();
 }
 
-void Watch::run() {
+void Heartbeats::run() {
   Clock::time_point beat = Clock::now();
   for (;;) {
     {
@@ -136,11 +137,12 @@ void Watch::run() {
       if (stopped_) break;
     }
     if (Clock::now() >= beat) {
-      post_to_all(Kind::kBeat);
+      post_to_all(MessageKind::kBeat);
       beat = Clock::now() + kBeat;
     }
-    if (leaving_ && !std::exchange(said_leave_, true) && rank_ != 0) post_to_all(Kind::kLeave);
-    if (const Loss loss = look(); loss.rank >= 0) {
+    if (leaving_ && !std::exchange(said_leave_, true) && rank_ != 0)
+      post_to_all(MessageKind::kLeave);
+    if (const LostRank loss = look(); loss.rank >= 0) {
       tell(loss);
       return;
     }
@@ -150,7 +152,7 @@ void Watch::run() {
     }
     wait_for_messages();
   }
-  post_to_all(Kind::kBye, std::to_string(rank_));
+  post_to_all(MessageKind::kBye, std::to_string(rank_));
 }
 
 }  // namespace egc::distributed

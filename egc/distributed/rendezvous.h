@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "egc/distributed/address.h"
-#include "egc/distributed/line.h"
+#include "egc/distributed/connection.h"
 
 namespace egc::distributed {
 
-class Meeting {
+class Rendezvous {
  public:
   // Waits for all ranks. Throws kSystem with the reason alone where they do not come in time.
-  Meeting(const GroupAddress& place, Clock::time_point deadline);
+  Rendezvous(const GroupAddress& address, Clock::time_point deadline);
 
   // The address of this rank's machine at which the others reach it.
   const std::string& own_address() const { return own_address_; }
@@ -22,16 +22,16 @@ class Meeting {
   std::vector<std::string> swap(const std::vector<std::string>& to, Clock::time_point deadline);
 
   // Of rank 0 to rank k at k, its own is closed; of others the only one, to rank 0.
-  std::vector<Line> take_lines() { return std::move(lines_); }
+  std::vector<Connection> take_connections() { return std::move(connections_); }
 
  private:
-  void wait_for_others(const GroupAddress& place, Clock::time_point deadline);
-  void join(const GroupAddress& place, Clock::time_point deadline);
+  void wait_for_others(const GroupAddress& address, Clock::time_point deadline);
+  void join(const GroupAddress& address, Clock::time_point deadline);
 
   int rank_;
   int size_;
   std::string own_address_;
-  std::vector<Line> lines_;
+  std::vector<Connection> connections_;
 };
 
 }  // namespace egc::distributed
