@@ -16,6 +16,7 @@ Dataset topology(const GeneratorOptions& options) {
 
 constexpr char kArxiv[] = "arxiv-like";
 constexpr char kZinc[] = "zinc-batch";
+constexpr char kMinibatch[] = "zinc-minibatch";
 constexpr char kCode[] = "code-batch";
 constexpr char kReddit[] = "reddit-like";
 
@@ -32,6 +33,7 @@ const std::vector<Generator>& generators() {
       {"academic", "topics of papers with authors and fields (one typed graph)", generate_academic},
       {kArxiv, "a power-law graph as large as ogbn-arxiv", topology<kArxiv>},
       {kZinc, "molecule-like graphs as one, labels on nodes", topology<kZinc>},
+      {kMinibatch, "64 molecule-like graphs as one, labels on nodes", topology<kMinibatch>},
       {kCode, "trees as one graph, labels on nodes", topology<kCode>},
       {kReddit, "a dense power-law graph", topology<kReddit>},
   };
