@@ -625,6 +625,25 @@ TEST_F(BuildCsv, EdgeColumnsAreNamedBothOrTheFirstTwo) {
   }
 }
 
+TEST_F(BuildCsv, NearlyAsManyClassesAsLabelsAreMentioned) {
+  files_.write("edges.csv", "source,target\n1,2\n");
+  for (const int64_t classes : {10, 11, 20}) {
+    std::string nodes = "id,x,class\n";
+    for (int k = 0; k < 60; ++k) nodes += fmt::format("{0},{0}.5,{1}\n", k, 100 + k % classes);
+    files_.write("nodes.csv", nodes);
+    EXPECT_TRUE(build_csv(options_).notices.empty()) << classes;
+  }
+  std::string nodes = "id,x,class\n";
+  for (int k = 0; k < 60; ++k) nodes += fmt::format("{0},{0}.5,{1}\n", k, 100 + k);
+  files_.write("nodes.csv", nodes);
+  const CsvDataset built = build_csv(options_);
+  ASSERT_EQ(built.notices.size(), 1U);
+  EXPECT_NE(built.notices[0].find("60 classes for 60 labelled nodes"), std::string::npos)
+      << built.notices[0];
+  options_.task = Task::kNodeClassification;
+  EXPECT_TRUE(build_csv(options_).notices.empty()) << "what was asked for needs no notice";
+}
+
 TEST_F(BuildCsv, NumbersOfLabelsAreComparedAsNumbers) {
   files_.write("edges.csv", "source,target\na,b\n");
   files_.write("nodes.csv", "id,x,class\na,1,1\nb,2,1.0\nc,3, 1\nd,4,0\n");

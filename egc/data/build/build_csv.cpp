@@ -268,8 +268,7 @@ Task guess_task(const LabelTexts& labels, const CsvOptions& options) {
 // One spelling for each number: 1, 1.0 and 01 are the same class.
 std::vector<std::string> class_texts(const std::vector<std::string>& values) {
   const auto numbers = as_numbers(values);
-  constexpr double kExact =
-      9007199254740992;  // beyond, different integers are one double
+  constexpr double kExact = 9007199254740992;  // beyond, different integers are one double
   if (!numbers ||
       std::any_of(numbers->begin(), numbers->end(), [](double v) { return std::abs(v) >= kExact; }))
     return values;
@@ -323,6 +322,13 @@ void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset&
   info.class_names = out.classes;
   check_data(info.num_classes >= 2, "column \"{}\": expected at least two classes, found {}",
              options.label, info.num_classes);
+  const int64_t labelled = std::ssize(classes) - out.missing_labels;
+  if (!options.task && info.num_classes > 10 && info.num_classes * 3 > labelled)
+    out.notices.push_back(fmt::format(
+        "column \"{}\": {} classes for {} labelled {}, of which a network can learn little{}",
+        options.label, info.num_classes, labelled, labels.of_graphs ? "graphs" : "nodes",
+        labels.of_graphs && as_numbers(out.classes) ? "; --task graph-regression predicts numbers"
+                                                    : ""));
   out.dataset.labels.classes = std::move(classes);
 }
 
