@@ -37,12 +37,8 @@ std::string default_data_dir() {
   return std::string(home == nullptr ? "." : home) + "/.cache/egc";
 }
 
-int run(int argc, char** argv) {
-  CLI::App app{"egc: graph neural networks built around the Efficient Graph Convolution", "egc"};
-  app.require_subcommand(1);
-  app.set_version_flag("--version", EGC_VERSION);
-  app.fallthrough();
-  CommonOptions common;
+// Of every command. Returns --seed.
+const CLI::Option* add_common_options(CLI::App& app, CommonOptions& common) {
   app.add_option("--threads", common.threads, "Threads (default: the cores this process may use)")
       ->check(CLI::Range(1, 4096));
   const CLI::Option* seed =
@@ -53,8 +49,10 @@ int run(int argc, char** argv) {
   common.program = "/proc/self/exe";
   app.add_option("--data-dir", common.data_dir,
                  "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)");
-  app.footer("Example:\n  egc bench fusion --topology arxiv-like");
+  return seed;
+}
 
+void add_commands(CLI::App& app, const CommonOptions& common) {
   CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
   bench->require_subcommand(1);
   bench->fallthrough();
@@ -86,7 +84,17 @@ int run(int argc, char** argv) {
   add_search(app, common);
   add_completion(app);
   add_man(app);
+}
 
+int run(int argc, char** argv) {
+  CLI::App app{"egc: graph neural networks built around the Efficient Graph Convolution", "egc"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", EGC_VERSION);
+  app.fallthrough();
+  app.footer("Example:\n  egc train molecules --model egc-m");
+  CommonOptions common;
+  const CLI::Option* seed = add_common_options(app, common);
+  add_commands(app, common);
   if (argc == 1) {  // nothing was asked for, so nothing is wrong
     fmt::print("{}", app.help());
     return 0;

@@ -111,6 +111,15 @@ struct Bench {
   }
 };
 
+void print_row(const BenchOptions& common, const nlohmann::ordered_json& row) {
+  if (common.json) return fmt::print("{}\n", row.dump());
+  fmt::print("  {:<5} {:<6} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.1f} {:>13.1f}\n",
+             row["implementation"].get<std::string>(), row["mode"].get<std::string>(),
+             row["ms_median"].get<double>(), row["ms_min"].get<double>(),
+             row["ms_p90"].get<double>(), row["peak_extra_mb"].get<double>(),
+             row["peak_extra_mb_twice_the_edges"].get<double>());
+}
+
 void bench_layer(const LayerOptions& o, const BenchOptions& common, const std::string& model) {
   at::manual_seed(common.seed);
   Rng rng(common.seed);
@@ -160,32 +169,24 @@ void bench_layer(const LayerOptions& o, const BenchOptions& common, const std::s
     const bool training = k % 2 == 1;
     const char* mode = training ? "train" : "infer";
     const Timing& t = timings[k];
-    const double mb = b.peak(training, b.layer);
-    const double mb_twice = b.peak(training, b.layer_twice);
-    if (common.json) {
-      const nlohmann::ordered_json line = {{"bench", "layer"},
-                                           {"model", model},
-                                           {"topology", o.topology},
-                                           {"nodes", graph.num_targets()},
-                                           {"edges", graph.num_edges()},
-                                           {"features", spec.in_channels},
-                                           {"parameters", conv->num_parameters()},
-                                           {"implementation", b.implementation},
-                                           {"mode", mode},
-                                           {"ms_median", t.median_ms},
-                                           {"ms_min", t.min_ms},
-                                           {"ms_p90", t.p90_ms},
-                                           {"reps", t.reps},
-                                           {"threads", num_threads()},
-                                           {"target", kernels::current_target()},
-                                           {"libtorch", TORCH_VERSION},
-                                           {"peak_extra_mb", mb},
-                                           {"peak_extra_mb_twice_the_edges", mb_twice}};
-      fmt::print("{}\n", line.dump());
-    } else {
-      fmt::print("  {:<5} {:<6} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.1f} {:>13.1f}\n",
-                 b.implementation, mode, t.median_ms, t.min_ms, t.p90_ms, mb, mb_twice);
-    }
+    print_row(common, {{"bench", "layer"},
+                       {"model", model},
+                       {"topology", o.topology},
+                       {"nodes", graph.num_targets()},
+                       {"edges", graph.num_edges()},
+                       {"features", spec.in_channels},
+                       {"parameters", conv->num_parameters()},
+                       {"implementation", b.implementation},
+                       {"mode", mode},
+                       {"ms_median", t.median_ms},
+                       {"ms_min", t.min_ms},
+                       {"ms_p90", t.p90_ms},
+                       {"reps", t.reps},
+                       {"threads", num_threads()},
+                       {"target", kernels::current_target()},
+                       {"libtorch", TORCH_VERSION},
+                       {"peak_extra_mb", b.peak(training, b.layer)},
+                       {"peak_extra_mb_twice_the_edges", b.peak(training, b.layer_twice)}});
   }
   if (!common.json)
     fmt::print("  ATen / egc: inference {:.2f}, training step {:.2f}\n\n",
@@ -256,12 +257,7 @@ void bench_fusion(const FusionOptions& o, const BenchOptions& common, const std:
   std::fflush(stdout);
 }
 
-int run_program(int argc, char** argv) {
-  CLI::App app{"Our layers and the same composed of ATen calls, in turns", "egc_torch_bench"};
-  app.require_subcommand(1);
-  app.fallthrough();
-  BenchOptions common;
-  int threads = available_cores();
+void add_common_options(CLI::App& app, BenchOptions& common, int& threads) {
   app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
   app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
   app.add_option("--threads", threads, "Threads, ours and LibTorch's")
@@ -271,8 +267,9 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--scale", common.scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
+}
 
-  LayerOptions layer;
+CLI::App* add_layer(CLI::App& app, LayerOptions& layer) {
   CLI::App* layers = app.add_subcommand("layer", "A layer, or all that have a composed form");
   layers
       ->add_option(
@@ -290,8 +287,10 @@ int run_program(int argc, char** argv) {
   layers->add_option("--activation", layer.activation, "identity, softmax, sigmoid, hardtanh")
       ->capture_default_str();
   layers->footer("Example:\n  egc_torch_bench layer --model gat --topology zinc-batch");
+  return layers;
+}
 
-  FusionOptions fusion;
+void add_fusion(CLI::App& app, FusionOptions& fusion) {
   CLI::App* products = app.add_subcommand("fusion", "Dense and sparse products");
   products->add_option("--topology", fusion.topologies, "Graphs")
       ->delimiter(',')
@@ -300,7 +299,19 @@ int run_program(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   products->footer("Example:\n  egc_torch_bench fusion --topology arxiv-like");
+}
 
+int run_program(int argc, char** argv) {
+  CLI::App app{"Our layers and the same composed of ATen calls, in turns", "egc_torch_bench"};
+  app.require_subcommand(1);
+  app.fallthrough();
+  BenchOptions common;
+  int threads = available_cores();
+  add_common_options(app, common, threads);
+  LayerOptions layer;
+  const CLI::App* layers = add_layer(app, layer);
+  FusionOptions fusion;
+  add_fusion(app, fusion);
   std::string configs = "configs";
   CLI::App* dense =
       app.add_subcommand("gemm", "The products of a training step of all configurations");

@@ -181,6 +181,28 @@ void write_winner(const WinnerRow<T>& from, bool weighted, const T* g, size_t co
     std::copy(g, g + columns, gradient);
 }
 
+// What row i + kRowsAhead reads, into the caches.
+template <class T>
+HWY_INLINE void prefetch_row(const FusedShape& shape, const FusedInput<T>& in, const T* grad_out,
+                             int64_t i) {
+  const int64_t per_row = in.weights != nullptr ? shape.weights_per_row() : 0;
+  for (int64_t k = 0; k < per_row; k += 64 / int64_t{sizeof(T)})
+    __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
+  for (int64_t k = 0; k < shape.out_width(); k += 64 / int64_t{sizeof(T)})
+    __builtin_prefetch(grad_out + (i + kRowsAhead) * shape.out_width() + k);
+}
+
+// K * (x_j - m_i) is as exact as the mean. What rounding took from it, all neighbours get alike: it
+// goes with the sums, where there are any.
+template <class T>
+HWY_INLINE void keep_rest_of_mean(const T* squares, const T* mean_rest, size_t columns, T* plain) {
+  for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+    hn::StoreU(hn::NegMulAdd(hn::LoadU(d, squares + c), hn::LoadU(d, mean_rest + c),
+                             hn::LoadU(d, plain + c)),
+               d, plain + c);
+  });
+}
+
 template <class T>
 void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* grad_out,
               T* dweights, T* records, Winners<T> winners, T* scratch) {
@@ -203,12 +225,7 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
   T* const temporary = buf.rest + shape.heads * padded;  // one row of columns
 
   for (int64_t i = rows.begin; i < rows.end; ++i) {
-    if (in.prefetch) {
-      for (int64_t k = 0; weighted && k < per_row; k += 64 / int64_t{sizeof(T)})
-        __builtin_prefetch(in.weights + (i + kRowsAhead) * per_row + k);
-      for (int64_t k = 0; k < shape.out_width(); k += 64 / int64_t{sizeof(T)})
-        __builtin_prefetch(grad_out + (i + kRowsAhead) * shape.out_width() + k);
-    }
+    if (in.prefetch) prefetch_row(shape, in, grad_out, i);
     const int64_t count = needs_values ? row.aggregate(i) : row.count(i);
     const T* from = grad_out + i * shape.out_width() + in.bases.first;
     if (weighted) {
@@ -263,14 +280,8 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
       }
     }
     if (layout.squares) std::copy_n(buf.mean, columns, squares + columns);
-    // K * (x_j - m_i) is as exact as the mean. What rounding took from it, all neighbours get
-    // alike: it goes with the sums, where there are any.
     if (layout.squares && layout.plain && count > 0)
-      for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
-        hn::StoreU(hn::NegMulAdd(hn::LoadU(d, squares + c), hn::LoadU(d, buf.mean_rest + c),
-                                 hn::LoadU(d, plain + c)),
-                   d, plain + c);
-      });
+      keep_rest_of_mean(squares, buf.mean_rest, columns, plain);
   }
 }
 

@@ -327,12 +327,9 @@ std::string to_json(const ModelConfig& config) {
   return writer.json.dump();
 }
 
-void check_config(const ModelConfig& c) {
-  nn::layer_descriptor(c.model);
-  ModelConfig options = c;  // the list of options is one for reading and writing
-  visit_layer_options(options, [&](const char* name, const auto& option) {
-    if (option) nn::check_takes(c.model, name, name);
-  });
+namespace {
+
+void check_ranges(const ModelConfig& c) {
   const auto in_range = [](const char* name, int64_t value, int64_t least, int64_t most) {
     check(value >= least && value <= most, "{} must be from {} to {}, got {}", name, least, most,
           value);
@@ -350,10 +347,14 @@ void check_config(const ModelConfig& c) {
   check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);
   const double degree = c.mean_log_degree.value_or(1.0);
   check(degree > 0 && std::isfinite(degree), "mean_log_degree must be positive, got {}", degree);
-  const bool hetero = c.task == Task::kNodeClassificationHetero;
-  const bool words = c.task == Task::kGraphSequence;
-  const bool of_floats = c.encoder == Encoder::kLinear || c.encoder == Encoder::kNone;
-  if (of_floats)
+}
+
+bool takes_floats(const ModelConfig& c) {
+  return c.encoder == Encoder::kLinear || c.encoder == Encoder::kNone;
+}
+
+void check_encoder(const ModelConfig& c) {
+  if (takes_floats(c))
     check(c.features >= 1 && c.categories.empty(),
           "the encoder takes float features: features must be at least 1 and categories not given, "
           "got {} and {} of them",
@@ -363,11 +364,22 @@ void check_config(const ModelConfig& c) {
           "the encoder takes categorical features: categories must be given and features not, got "
           "{} of them and {}",
           c.categories.size(), c.features);
-  if (hetero) {
+  const bool of_nodes = c.task == Task::kNodeClassification;
+  check(of_nodes || c.task == Task::kNodeClassificationHetero || c.encoder != Encoder::kNone,
+        "a task on graphs needs an encoder other than \"none\"");
+  if (of_nodes && c.encoder == Encoder::kNone)
+    check(c.outputs <= c.hidden && !c.residual,
+          "without an encoder the first outputs of the last layer are the result, so outputs must "
+          "not be above hidden, got {} and {}, and residual must be false",
+          c.outputs, c.hidden);
+}
+
+void check_types(const ModelConfig& c) {
+  if (c.task == Task::kNodeClassificationHetero) {
     check_schema(c.schema);
     check(nn::layer_descriptor(c.model).is_typed,
           "a heterogeneous task takes the models rgcn and regc, got {}", c.model);
-    check(of_floats, "a heterogeneous task takes the encoders \"linear\" and \"none\"");
+    check(takes_floats(c), "a heterogeneous task takes the encoders \"linear\" and \"none\"");
     check(c.embedded_nodes.size() == c.schema.node_types.size(),
           "embedded_nodes must have one number for each of the {} node types, got {}",
           c.schema.node_types.size(), c.embedded_nodes.size());
@@ -380,30 +392,46 @@ void check_config(const ModelConfig& c) {
           "node_types, relations, target_type and embedded_nodes belong to the task "
           "node-classification-hetero");
   }
-  const bool of_nodes = c.task == Task::kNodeClassification;
-  check(of_nodes || hetero || c.encoder != Encoder::kNone,
-        "a task on graphs needs an encoder other than \"none\"");
-  if (of_nodes && c.encoder == Encoder::kNone)
-    check(c.outputs <= c.hidden && !c.residual,
-          "without an encoder the first outputs of the last layer are the result, so outputs must "
-          "not be above hidden, got {} and {}, and residual must be false",
-          c.outputs, c.hidden);
-  if (c.model == "ga-mlp" && c.aggregators)
+}
+
+void check_ga_mlp(const ModelConfig& c) {
+  if (c.model != "ga-mlp") return;
+  if (c.aggregators)
     check(c.aggregators->size() == 1 &&
               (c.aggregators->has(Aggregator::kSymnorm) || c.aggregators->has(Aggregator::kAdd)),
           "ga-mlp takes the aggregators symnorm or add");
-  check(c.model != "ga-mlp" || (c.readout == Readout::kMean && !hetero && !of_nodes),
+  check(c.readout == Readout::kMean && is_graph_task(c.task),
         "ga-mlp is a network for tasks on graphs with the readout \"mean\"");
-  check(c.model != "ga-mlp" || c.norm, "ga-mlp always has batch norm: norm must be true");
+  check(c.norm, "ga-mlp always has batch norm: norm must be true");
+  check(c.dropout == 0 || !(c.dropout_at.conv_input || c.dropout_at.head),
+        "ga-mlp has no layers before which it could drop out, and no head of its own: dropout_at "
+        "takes encoder and activation");
+}
+
+void check_dropout(const ModelConfig& c) {
+  const bool hetero = c.task == Task::kNodeClassificationHetero;
+  const bool words = c.task == Task::kGraphSequence;
   check(c.dropout == 0 || !c.dropout_at.head || (is_graph_task(c.task) && !words),
         "the task {} has a head without dropout: dropout_at takes encoder, conv-input and "
         "activation",
         tasks().name_of(c.task));
   check(c.dropout == 0 || !hetero || !(c.dropout_at.encoder || c.dropout_at.conv_input),
         "a heterogeneous task has dropout after every ReLU: dropout_at takes activation");
-  check(c.model != "ga-mlp" || c.dropout == 0 || !(c.dropout_at.conv_input || c.dropout_at.head),
-        "ga-mlp has no layers before which it could drop out, and no head of its own: dropout_at "
-        "takes encoder and activation");
+}
+
+}  // namespace
+
+void check_config(const ModelConfig& c) {
+  nn::layer_descriptor(c.model);
+  ModelConfig options = c;  // the list of options is one for reading and writing
+  visit_layer_options(options, [&](const char* name, const auto& option) {
+    if (option) nn::check_takes(c.model, name, name);
+  });
+  check_ranges(c);
+  check_encoder(c);
+  check_types(c);
+  check_ga_mlp(c);
+  check_dropout(c);
 }
 
 }  // namespace egc::models
