@@ -1,8 +1,22 @@
 #include "cli/data/build_module.h"
 
-#include "cli/load_library.h"
+#include <dlfcn.h>
+
+#include "egc/core/error.h"
 
 namespace egc::cli {
+namespace {
+
+// The address of `entry` in a library, which is looked for along this program's run path.
+void* load_entry(const char* library, const char* entry) {
+  void* handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+  if (handle == nullptr) fail(ErrorKind::kSystem, "{} cannot be loaded: {}", library, dlerror());
+  void* address = dlsym(handle, entry);
+  if (address == nullptr) fail(ErrorKind::kSystem, "{}: expected an entry {}", library, entry);
+  return address;
+}
+
+}  // namespace
 
 const BuildModule& build_module() {
   using Entry = const BuildModule* (*)();

@@ -21,7 +21,7 @@ struct BuildModule {
                                          const fetch::FetchOptions& options);
 };
 
-// Loads it on the first call.
+// Loads it on the first call. Throws kSystem where that fails.
 const BuildModule& build_module();
 
 }  // namespace egc::cli

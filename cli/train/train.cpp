@@ -30,11 +30,11 @@ using Json = nlohmann::ordered_json;
 class Display : public app::TrainProgress {
  public:
   explicit Display(const CommonOptions& common) : common_(common) {
-    output_ = app::group_address().rank > 0  ? TrainOutput::kNothing  // rank 0 tells
-              : common.json                ? TrainOutput::kJson
-              : common.quiet               ? TrainOutput::kNothing
-              : status_line::is_possible() ? TrainOutput::kTerminal
-                                           : TrainOutput::kLines;
+    output_ = app::group_address().rank > 0 ? TrainOutput::kNothing  // rank 0 tells
+              : common.json                 ? TrainOutput::kJson
+              : common.quiet                ? TrainOutput::kNothing
+              : status_line::is_possible()  ? TrainOutput::kTerminal
+                                            : TrainOutput::kLines;
   }
 
   void on_runs(const std::string& /*directory*/, const std::vector<std::string>& runs) override {

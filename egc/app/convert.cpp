@@ -6,12 +6,10 @@
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
-#include "egc/exchange/authors_state.h"
 #include "egc/exchange/checkpoint.h"
-#include "egc/exchange/foreign_state.h"
 #include "egc/exchange/infer_config.h"
 #include "egc/exchange/onnx_network.h"
-#include "egc/exchange/pyg_state.h"
+#include "egc/exchange/states.h"
 #include "egc/inference/dataset_fit.h"
 #include "egc/inference/model.h"
 #include "egc/models/model_file.h"

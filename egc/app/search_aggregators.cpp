@@ -24,7 +24,7 @@
 #include "egc/nn/conv_table.h"
 #include "egc/report/html.h"
 #include "egc/report/spell.h"
-#include "egc/search/shared_places.h"
+#include "egc/search/ranks.h"
 #include "egc/search/space.h"
 
 namespace egc::app {

@@ -11,8 +11,8 @@
 #include "egc/core/error.h"
 #include "egc/core/statistics.h"
 #include "egc/core/text_file.h"
+#include "egc/report/charts.h"
 #include "egc/report/html.h"
-#include "egc/report/line_chart.h"
 #include "egc/report/spell.h"
 
 namespace egc::app {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "egc/report/html.h"
-#include "egc/search/rank_correlation.h"
+#include "egc/search/ranks.h"
 
 namespace egc::app {
 namespace {

@@ -1,7 +1,6 @@
-#include "egc/exchange/authors_state.h"
+#include "egc/exchange/states.h"
 
 #include "egc/core/error.h"
-#include "egc/exchange/foreign_state.h"
 
 namespace egc::exchange {
 namespace {

@@ -1,4 +1,4 @@
-#include "egc/exchange/foreign_state.h"
+#include "egc/exchange/states.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "egc/exchange/pyg_state.h"
+#include "egc/exchange/states.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

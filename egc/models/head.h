@@ -6,7 +6,6 @@
 
 #include "egc/models/model_config.h"
 #include "egc/nn/linear.h"
-#include "egc/nn/mlp.h"
 
 namespace egc::models {
 

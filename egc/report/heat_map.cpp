@@ -1,4 +1,4 @@
-#include "egc/report/heat_map.h"
+#include "egc/report/charts.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "egc/report/histogram.h"
+#include "egc/report/charts.h"
 
 #include <fmt/format.h>
 

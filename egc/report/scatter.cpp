@@ -1,4 +1,4 @@
-#include "egc/report/scatter.h"
+#include "egc/report/charts.h"
 
 #include <fmt/format.h>
 

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "egc/report/bar_chart.h"
-#include "egc/report/heat_map.h"
+#include "egc/report/charts.h"
 #include "egc/report/html.h"
-#include "egc/report/scatter.h"
 #include "egc/reproduce/render.h"
 
 namespace egc::reproduce {

@@ -1,4 +1,4 @@
-#include "egc/search/rank_correlation.h"
+#include "egc/search/ranks.h"
 
 #include <cmath>
 #include <limits>

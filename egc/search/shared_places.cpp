@@ -1,4 +1,4 @@
-#include "egc/search/shared_places.h"
+#include "egc/search/ranks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include "egc/report/histogram.h"
+#include "egc/report/charts.h"
 #include "egc/report/html.h"
-#include "egc/report/line_chart.h"
 #include "egc/train/metrics.h"
 
 namespace egc::train {

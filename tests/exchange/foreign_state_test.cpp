@@ -1,5 +1,5 @@
 // Names and shapes of other implementations: what has no place here is refused, not lost.
-#include "egc/exchange/foreign_state.h"
+#include "egc/exchange/states.h"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "egc/exchange/foreign_state.h"
+#include "egc/exchange/states.h"
 #include "egc/kernels/target.h"
 #include "egc/nn/towers.h"
 #include "egc/train/adam.h"

@@ -5,15 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "egc/report/bar_chart.h"
+#include "egc/report/charts.h"
 #include "egc/report/graph_layout.h"
 #include "egc/report/graph_picture.h"
-#include "egc/report/grid_map.h"
-#include "egc/report/heat_map.h"
-#include "egc/report/histogram.h"
 #include "egc/report/html.h"
-#include "egc/report/line_chart.h"
-#include "egc/report/scatter.h"
 #include "egc/report/svg_frame.h"
 #include "tests/core/expect_balanced.h"
 

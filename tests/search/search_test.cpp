@@ -6,8 +6,7 @@
 #include <set>
 
 #include "egc/search/halving.h"
-#include "egc/search/rank_correlation.h"
-#include "egc/search/shared_places.h"
+#include "egc/search/ranks.h"
 #include "egc/search/space.h"
 #include "tests/core/expect_error.h"
 

@@ -29,8 +29,8 @@ struct Progress {
   int64_t epochs_done() const { return static_cast<int64_t>(history.size()); }
 };
 
-// After an epoch: appends the record and decides. `monitored` is the value of the monitored metric. True
-// where the epoch is the best so far.
+// After an epoch: appends the record and decides. `monitored` is the value of the monitored metric.
+// True where the epoch is the best so far.
 bool finish_epoch(Progress& progress, const TrainConfig& config, const EpochRecord& record,
                   double monitored, bool higher_is_better);
 
