@@ -1,5 +1,4 @@
-// From options, a configuration file and the dataset to run directories with complete
-// configurations.
+// Creating run directories from options, a configuration file and the dataset.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +12,31 @@
 
 namespace egc::app {
 
-// What the user asked of training; what is not given comes from the configuration file, or suits
-// the dataset.
+// What the user sets; everything else comes from the configuration file or defaults that suit the
+// dataset.
 struct TrainOptions {
-  std::string dataset;
-  std::string config;  // a file
-  std::string model;
-  std::optional<int64_t> parameters;  // instead of hidden: the width that gives so many
-  // Fields of the configuration (settable_fields) by key, written as on the command line:
+  std::string dataset;                // name or path
+  std::string config;                 // configuration file; may be empty
+  std::string model;                  // layer; empty: from the configuration
+  std::optional<int64_t> parameters;  // choose `hidden` to have about so many parameters
+  // Fields of the configuration (settable_fields()) by key, with values as on the command line:
   // {"hidden", "64"}, {"norm", "false"}, {"aggregators", "add,std,max"}.
   std::map<std::string, std::string> settings;
 };
 
-// The fields that a user may set: those of the model, then those of training.
+// The fields that a user may set: those of the network, then those of training.
 std::vector<FieldFacts> settable_fields();
 
-// Everything that the options, a configuration file and the dataset say together.
+// The complete configuration. Throws kUsage for unknown fields and invalid values.
 train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions& options);
 
+// A run to create.
 struct RunToCreate {
-  std::string directory;
-  uint64_t seed = 0;
+  std::string directory;  // where
+  uint64_t seed = 0;      // of its randomness
 };
 
-// Run directories with complete configurations, ready to be trained in, by `processes` together.
+// Creates run directories with complete configurations, to be trained by `processes` ranks.
 void create_runs(const LoadedDataset& dataset, const TrainOptions& options,
                  const std::vector<RunToCreate>& runs, int64_t processes = 1);
 

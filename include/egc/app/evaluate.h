@@ -1,4 +1,4 @@
-// The score of a model on a part of a dataset.
+// Scores of models on datasets.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace egc::app {
 
+// A score.
 struct EvalResult {
-  std::string metric;
-  double value = 0;
-  int64_t items = 0;  // labelled ones
+  std::string metric;  // name
+  double value = 0;    // NaN where it is undefined
+  int64_t items = 0;   // number of labelled items
 };
 
-// models: files or runs, several for the mean of their predictions; part: train, valid or test;
-// batch: graphs at a time, 0 as in training.
+// Scores a model. models: files or runs; the predictions of several are averaged. part: train,
+// valid or test. batch: graphs at a time; 0: as in training.
 EvalResult evaluate_model(const std::vector<std::string>& models, const data::Dataset& dataset,
                           const std::string& part, int64_t batch);
 

@@ -1,4 +1,4 @@
-// What a model is asked about, some graphs at a time.
+// Input of predictions, in chunks of graphs.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace egc::app {
 
-// What the input says of each graph or node goes along, so that predictions can be joined with it.
+// Some graphs, with the ids, names and further columns that predictions repeat.
 struct PredictChunk {
-  data::Dataset dataset;
-  std::vector<int64_t> numbers;  // of the graphs in the input; empty: one after the other
-  std::vector<std::string> ids;  // of the nodes, where the input has ids
-  bool named = false;
-  std::vector<std::string> names;        // where they are named
+  data::Dataset dataset;                 // without labels
+  std::vector<int64_t> numbers;          // row of each graph in the input; empty: consecutive
+  std::vector<std::string> ids;          // of the nodes, if the input has ids
+  bool named = false;                    // whether the input has names
+  std::vector<std::string> names;        // of the items
   std::vector<data::ExtraColumn> extra;  // further columns
 };
 
-// Nothing at the end.
+// Returns the next chunk; nothing at the end.
 using NextChunk = std::function<std::optional<PredictChunk>()>;
+// Opens an input, given the description of the model's training data.
 using OpenInput = std::function<NextChunk(const data::DatasetInfo& trained_on)>;
 
 }  // namespace egc::app

@@ -1,4 +1,4 @@
-// A dataset with its checksum, which takes as long as reading it: computed once.
+// A dataset with its checksum, which takes as long to compute as the data take to read.
 #pragma once
 
 #include <string>
@@ -9,12 +9,14 @@
 
 namespace egc::app {
 
+// A dataset with its checksum.
 struct LoadedDataset {
+  // Computes the checksum.
   explicit LoadedDataset(data::Dataset from)
       : dataset(std::move(from)), checksum(data::dataset_checksum(dataset)) {}
 
-  data::Dataset dataset;
-  std::string checksum;
+  data::Dataset dataset;  // the data
+  std::string checksum;   // of dataset_checksum()
 };
 
 }  // namespace egc::app

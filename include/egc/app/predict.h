@@ -1,4 +1,4 @@
-// A model's predictions, written line by line while the input is read.
+// Predictions as a file, written while the input is read.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,20 @@
 
 namespace egc::app {
 
+// Format of the output: csv with a header, or a JSON object per line.
 enum class PredictFormat { kCsv, kJsonLines };
+// Options of predict().
 struct PredictOptions {
-  std::vector<std::string> models;  // several: the mean of their predictions
-  std::string out;                  // empty: stdout
-  PredictFormat format = PredictFormat::kCsv;
-  int64_t batch = 256;
-  std::function<void(int64_t lines)> on_lines;  // called now and then with those written so far
+  // Model files or runs; the predictions of several are averaged.
+  std::vector<std::string> models;
+  std::string out;                             // file; empty: stdout
+  PredictFormat format = PredictFormat::kCsv;  // of the output
+  int64_t batch = 256;                         // graphs at a time
+  // Called now and then with the lines written so far.
+  std::function<void(int64_t lines)> on_lines;
 };
 
-// The number of lines written.
+// Predicts for an input and writes the results. Returns the number of lines.
 int64_t predict(const PredictOptions& options, const OpenInput& open);
 
 }  // namespace egc::app

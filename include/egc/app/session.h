@@ -1,4 +1,4 @@
-// What every command shares: where datasets are, and the seed.
+// Settings that all commands share.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,11 @@
 
 namespace egc::app {
 
+// Settings that all commands share.
 struct Session {
-  uint64_t seed = 0;
-  std::string data_dir;  // where datasets are kept
-  // The egc program, for searches and for several runs at once: they are processes of their own.
+  uint64_t seed = 0;     // of all randomness
+  std::string data_dir;  // where datasets are stored
+  // Path of the egc program, which searches and parallel seeds start as processes.
   std::string program;
 };
 

@@ -1,4 +1,4 @@
-// What `egc train` does: runs begun or resumed, for one seed or several, in turn or at once.
+// Training as `egc train` does it: new or resumed runs, for one seed or several.
 #pragma once
 
 #include <csignal>
@@ -14,47 +14,50 @@
 
 namespace egc::app {
 
+// What to train.
 struct TrainRequest {
-  TrainOptions options;
-  std::string out;     // a directory; empty: runs/<dataset>-<model>
-  std::string resume;  // a run that was stopped, instead of a dataset
-  int64_t seeds = 1;   // from the session's on
-  int64_t jobs = 1;    // seeds at a time, in processes of their own
-  bool overwrite = false;
+  TrainOptions options;          // dataset, network and training
+  std::string out;               // directory; empty: `runs/<dataset>-<model>`
+  std::string resume;            // directory of an interrupted run, instead of a dataset
+  int64_t seeds = 1;             // number of seeds, from the session's on
+  int64_t jobs = 1;              // seeds at a time, each in its own process
+  bool overwrite = false;        // replace existing runs
   int64_t checkpoint_every = 1;  // epochs
-  int64_t until = 0;             // the epoch to pause after; 0: none
+  int64_t until = 0;             // epoch after which to pause; 0: none
 };
 
-// What goes on, for whoever shows it.
+// Callbacks of train().
 class TrainProgress {
  public:
   virtual ~TrainProgress() = default;
-  // Before the first epoch: where the runs are, one for each seed.
+  // Before the first epoch: the directory, and those of the runs, one per seed.
   virtual void on_runs(const std::string& /*directory*/, const std::vector<std::string>& /*runs*/) {
   }
-  // Of a run in this process.
+  // Makes the observer of a run in this process.
   virtual std::unique_ptr<train::RunObserver> observe() {
     return std::make_unique<train::RunObserver>();
   }
-  virtual void on_outcome(const TrainOutcome& /*outcome*/) {}
-  // Of a run in a process of its own: a JSON line about an epoch, or the outcome.
+  virtual void on_outcome(const TrainOutcome& /*outcome*/) {}  // after each run
+  // For runs in their own processes: a JSON line about an epoch or the outcome.
   virtual void on_line(std::string_view /*line*/) {}
 };
 
+// What was trained.
 struct TrainReport {
-  std::string directory;
-  std::vector<std::string> runs;
-  std::vector<TrainOutcome> outcomes;  // fewer than runs where it was interrupted
+  std::string directory;               // of all runs
+  std::vector<std::string> runs;       // their directories
+  std::vector<TrainOutcome> outcomes;  // of each run; fewer if interrupted
 };
 
-// Runs begun by an earlier call go on with `resume`. stop: not 0: ends at the next checkpoint.
+// Trains. stop: nonzero ends training at the next batch with a checkpoint; `resume` continues it.
 TrainReport train(const TrainRequest& request, const Session& session, TrainProgress& progress,
                   const volatile std::sig_atomic_t* stop = nullptr);
 
-// The same with a function that sees every epoch; false ends the run there, resumable.
+// Called after each epoch; false stops the run, which can be resumed.
 using OnEpoch = std::function<bool(const train::EpochRecord& record)>;
+// As above, with a function instead of callbacks. examples/train_network.cpp shows it.
 TrainReport train(const TrainRequest& request, const Session& session, const OnEpoch& on_epoch);
 
-std::string to_json(const TrainOutcome& outcome);
+std::string to_json(const TrainOutcome& outcome);  // for --json
 
 }  // namespace egc::app

@@ -1,5 +1,6 @@
-// A file that appears whole or not at all: written under a temporary name beside its own, synced,
-// renamed into place, its directory synced. Errors are ErrorKind::kSystem.
+// Files that are replaced atomically: written under a temporary name in the same directory, synced,
+// then renamed, so a reader sees the old file or the complete new one. Errors are
+// ErrorKind::kSystem.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +10,21 @@
 
 namespace egc {
 
-// What can be made again (a cache with a checksum) need not wait for the disk.
+// Whether to wait until the data is on disk. kNo is for files that can be recomputed, such as a
+// cache with a checksum.
 enum class Sync { kYes, kNo };
 
+// Writes one file atomically. Without commit(), the destructor removes the temporary file.
 class AtomicFile {
  public:
+  // Opens a temporary file beside `path`.
   explicit AtomicFile(std::filesystem::path path);
-  ~AtomicFile();  // without commit() nothing stays
+  ~AtomicFile();  // discards what was not committed
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  void write(const void* data, size_t bytes);
-  void commit(Sync sync = Sync::kYes);
+  void write(const void* data, size_t bytes);  // appends bytes
+  void commit(Sync sync = Sync::kYes);         // syncs and renames the file to its final name
 
  private:
   std::filesystem::path path_;
@@ -28,11 +32,12 @@ class AtomicFile {
   int fd_ = -1;
 };
 
+// Replaces the file at `path` with `text`, atomically.
 void write_whole_file(const std::filesystem::path& path, std::string_view text,
                       Sync sync = Sync::kYes);
 
-// At the end of a file that may be there already; what has arrived when the machine stops is left
-// to the system. For logs that can be made again.
+// Appends to a file, which is created if it does not exist. Does not sync: a crash of the machine
+// may lose the last writes. For logs that can be rebuilt.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace egc

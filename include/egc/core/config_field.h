@@ -1,6 +1,6 @@
-// A field of the configuration: how files and the command line call it, and what it is. Structs of
-// the configuration list theirs once (models/model_config.cpp, train/run_config.cpp); flags, JSON,
-// help, reports and the parameter reference follow from these lists.
+// A field of a configuration: its key, flag and help text. Each configuration struct lists its
+// fields once (models/model_config.cpp, train/run_config.cpp); JSON, flags, help, reports and
+// docs/parameters.md follow from these lists.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,34 @@
 
 namespace egc {
 
+// A field as the list declares it.
 struct ConfigField {
-  const char* key;
-  const char* help = "";
-  // Empty: "--" and the key with dashes.
+  const char* key;        // in JSON
+  const char* help = "";  // what it does; kOfDataset where the dataset determines it
+  // The command-line flag. Empty: "--" and the key with dashes.
   const char* flag = "";
   // How earlier versions wrote the key: read where the key itself is missing, never written.
   const char* old_key = "";
 };
-// As `help`: the dataset decides, so there is no flag.
+// Value of ConfigField::help for fields that the dataset determines: they have no flag.
 inline constexpr const char* kOfDataset = nullptr;
 
+// The type of a field's value: bool, integer, floating point, string, or a list of strings.
 enum class FieldKind { kSwitch, kInteger, kNumber, kText, kList };
 
-// What a list of fields tells of each.
+// A field as programs see it, for instance to make flags and help.
 struct FieldFacts {
-  std::string key, help, flag;  // no flag: empty
-  FieldKind kind = FieldKind::kText;
-  std::vector<std::string> layers;  // that take it; empty: all
+  std::string key;                    // in JSON
+  std::string help;                   // what it does; empty where the dataset determines it
+  std::string flag;                   // with dashes; empty where there is none
+  FieldKind kind = FieldKind::kText;  // type of the value
+  std::vector<std::string> layers;    // layers that take the field; empty: all
 };
 
+// Describes a field: fills in the default flag.
 FieldFacts facts_of(const ConfigField& field, FieldKind kind);
 
+// The kind of a C++ type.
 template <class Value>
 constexpr FieldKind kind_of() {
   if constexpr (std::is_same_v<Value, bool>)
@@ -44,8 +50,8 @@ constexpr FieldKind kind_of() {
     return FieldKind::kText;
 }
 
-// The JSON of a value as it stands on a command line. Throws kUsage with the flag, what was
-// expected and what came.
+// Converts a value from the command line to JSON. Throws kUsage with the flag, the expected form
+// and the text found.
 std::string json_of_text(const FieldFacts& field, const std::string& text);
 
 }  // namespace egc

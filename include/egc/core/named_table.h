@@ -1,5 +1,4 @@
-// Strings at the edge, values inside: an explicit table of names. An unknown name lists the known,
-// and the nearest first.
+// Tables that translate names of the command line and of files to values, and back.
 #pragma once
 
 #include <string>
@@ -11,31 +10,36 @@
 
 namespace egc {
 
+// An ordered list of names with their values.
 template <class Value>
 class NamedTable {
  public:
+  // A name and its value.
   struct Entry {
-    std::string_view name;
-    Value value;
+    std::string_view name;  // as users write it
+    Value value;            // what it stands for
   };
 
-  // `what` is the noun of the error message: unknown aggregator "mx"; known: add, mean, ...
+  // `what` is the noun of error messages: unknown aggregator "mx"; known: add, mean, ...
   NamedTable(std::string_view what, std::vector<Entry> entries)
       : what_(what), entries_(std::move(entries)) {}
 
+  // The value of a name. Throws kUsage with the nearest and all known names if there is none.
   const Value& at(std::string_view name) const {
     for (const Entry& e : entries_)
       if (e.name == name) return e.value;
     fail(ErrorKind::kUsage, "unknown {} \"{}\"{}", what_, name, spell_known(name, names()));
   }
 
-  // The first name of a value; a later entry with the same value is an alias.
+  // The first name of a value; later entries with the same value are aliases. Throws kUsage for a
+  // value without a name.
   std::string_view name_of(const Value& value) const {
     for (const Entry& e : entries_)
       if (e.value == value) return e.name;
     fail(ErrorKind::kUsage, "a value without a name in the table of {}s", what_);
   }
 
+  // All names, aliases too.
   std::vector<std::string_view> names() const {
     std::vector<std::string_view> out;
     for (const Entry& e : entries_) out.push_back(e.name);

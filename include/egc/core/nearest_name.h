@@ -1,4 +1,4 @@
-// Which name a misspelt one was probably meant to be: for the errors of everything that has a name.
+// Suggestions for misspelt names in error messages.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace egc {
 
-// The known name with the fewest edits (letters inserted, removed, replaced, or two neighbours
-// swapped; case does not count), the first of equals; empty where none is near: about one edit in
-// three letters.
+// The known name with the fewest edits: letters inserted, removed or replaced, or two neighbours
+// swapped; case is ignored. The first one wins ties. Empty if even the nearest needs more than
+// about one edit per three letters.
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& known);
 
 // `; did you mean "egc-s"?`, or nothing: to be appended to an error about the name.

@@ -1,5 +1,5 @@
-// The only door to threads. Tasks are numbered and independent; which thread runs one never
-// matters.
+// The thread pool. All parallel code of egc runs as numbered, independent tasks, so results do not
+// depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace egc {
 
-// Threads that a call of parallel_tasks() uses, the caller's among them; 1 inside a task. At first
-// what OMP_NUM_THREADS says, as in most numeric programs, or else as many as there are cores.
+// Threads that parallel_tasks() uses, the calling one included; 1 inside a task. The initial value
+// is OMP_NUM_THREADS, or else the number of cores.
 int num_threads();
 
-// For all threads of the process, from the next call of parallel_tasks() on. More than there are
-// cores is allowed.
+// Sets the number of threads of the process, from the next call of parallel_tasks() on. It may
+// exceed the number of cores.
 void set_num_threads(int n);
 
-// Cores that this process may run on (its affinity mask, not the machine's size).
+// Cores that this process may run on (its affinity mask).
 int available_cores();
 
 namespace detail {
@@ -26,9 +26,9 @@ void run_tasks(int64_t count, TaskFunction function, void* context);
 int default_threads(const char* omp_num_threads, int cores);
 }  // namespace detail
 
-// Calls f(task) for every task in [0, count), handed out one at a time in rising order, and
-// returns when all are done. An exception ends the handing out; the first is rethrown in the
-// caller. Inside a task, calls run serially; so do those of a second thread while the first one's
+// Calls f(task) for every task in [0, count) and returns when all are done. Threads take tasks one
+// at a time, in ascending order. After an exception no further tasks start, and the first one is
+// rethrown in the caller. Nested calls run serially, and so do calls from a second thread while
 // tasks are running.
 template <class F>
 void parallel_tasks(int64_t count, F&& f) {

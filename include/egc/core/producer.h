@@ -1,5 +1,5 @@
-// A thread that makes things ahead of their use: decompression beside parsing, batches beside
-// training.
+// Prefetching: a background thread that produces items ahead of their use, such as batches for
+// training or decompressed blocks for a parser.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,15 @@
 
 namespace egc {
 
+// A queue of items that a background thread fills.
 template <class T>
 class Producer {
  public:
-  // `make` gives the next thing, or nothing at the end. It runs on a thread of its own, at most
-  // `ahead` things ahead, and sees one thread (core/parallel): the consumer has the others. Where
-  // making takes as long as using, it may take whichever threads are free instead.
+  // How many threads `make` may use for its own parallel_tasks(): one, which leaves the others to
+  // the consumer, or all that are free, for work that takes as long as the consumer's.
   enum class Threads { kOne, kFree };
+  // Starts the thread. `make` returns the next item, or nothing at the end; at most `ahead` items
+  // wait in the queue.
   Producer(std::function<std::optional<T>()> make, size_t ahead, Threads threads = Threads::kOne)
       : ahead_(std::max<size_t>(1, ahead)),
         thread_([this, make = std::move(make), threads](std::stop_token stop) {
@@ -29,6 +31,7 @@ class Producer {
           parallel_tasks(1, [&](int64_t) { run(make, stop); });
         }) {}
 
+  // Stops the thread after the item that it is making.
   ~Producer() {
     thread_.request_stop();
     changed_.notify_all();
@@ -36,8 +39,8 @@ class Producer {
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
 
-  // The next thing, in the order they were made; nothing after the last. Rethrows what `make`
-  // threw, once everything before it was handed out.
+  // The next item, in the order of production; nothing after the last. Rethrows an exception of
+  // `make` once the items before it have been returned.
   std::optional<T> next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !ready_.empty() || done_; });

@@ -1,6 +1,6 @@
 // Counter-based random numbers: value k of stream (seed, stream) is a pure function of the three,
-// so any thread may draw any of them and the result never depends on who drew first. Philox4x32-10
-// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// so the values do not depend on threads or on the order of draws. Philox4x32-10 (Salmon et al.,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 #pragma once
 
 #include <array>
@@ -8,26 +8,29 @@
 
 namespace egc {
 
+// A random number generator; works with the standard library's distributions and algorithms.
 class Rng {
  public:
-  using result_type = uint32_t;  // usable with the standard library's algorithms
-  static constexpr result_type min() { return 0; }
-  static constexpr result_type max() { return ~result_type{0}; }
+  using result_type = uint32_t;                                   // 32 random bits per draw
+  static constexpr result_type min() { return 0; }                // smallest value
+  static constexpr result_type max() { return ~result_type{0}; }  // largest value
 
+  // Begins at position 0 of the stream; streams of one seed are independent.
   explicit Rng(uint64_t seed, uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
+  // The next 32 random bits.
   result_type operator()() { return word(position_++); }
 
-  // The word at a position, without moving.
+  // The value at a position of the stream; does not move the generator.
   result_type word(uint64_t position) const { return block(position / 4)[position % 4]; }
 
-  void seek(uint64_t position) { position_ = position; }
-  uint64_t position() const { return position_; }
+  void seek(uint64_t position) { position_ = position; }  // continues from this position
+  uint64_t position() const { return position_; }         // of the next value
 
   // Uniform in [0, 1) with 24 bits, exact in float.
   float uniform() { return static_cast<float>((*this)() >> 8) * 0x1p-24F; }
 
-  // Uniform in [0, bound) by multiplication with rejection of the short tail (Lemire 2019).
+  // Uniform integer in [0, bound), without bias (Lemire 2019).
   uint32_t below(uint32_t bound) {
     for (;;) {
       const uint64_t product = uint64_t{(*this)()} * bound;

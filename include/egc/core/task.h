@@ -1,10 +1,12 @@
-// What a network is trained for; what a dataset is labelled for.
+// The task that a network is trained for and that a dataset has labels for.
 #pragma once
 
 #include "egc/core/named_table.h"
 
 namespace egc {
 
+// What is predicted: per graph values, one of several classes, one or more yes/no targets, or a
+// sequence of words; per node one of several classes, in ordinary or heterogeneous graphs.
 enum class Task {
   kGraphRegression,
   kGraphClassification,
@@ -14,9 +16,10 @@ enum class Task {
   kNodeClassificationHetero
 };
 
+// Names of the tasks, as in dataset.json.
 const NamedTable<Task>& tasks();
 
-// Whether whole graphs carry the labels, not nodes.
+// Whether labels belong to graphs; otherwise they belong to nodes.
 inline bool is_graph_task(Task task) {
   return task != Task::kNodeClassification && task != Task::kNodeClassificationHetero;
 }

@@ -1,5 +1,5 @@
-// A dataset in memory: graphs one after the other, their features, labels and splits. Read-only;
-// copies share everything. Where it comes from: read_dataset.h, generators.h, the builders.
+// Datasets in memory: graphs with features, labels and splits. They come from read_dataset(), from
+// generators, or from the builders of data/build, molecules and images.
 #pragma once
 
 #include <cstdint>
@@ -14,65 +14,74 @@
 
 namespace egc::data {
 
-// Of nodes or of edges; at most one of the two is there.
+// Features of nodes or edges; at most one of the matrices is set.
 struct Features {
-  Matrix<float> floats;
-  Matrix<int32_t> categories;  // every value below that column's number of categories
+  Matrix<float> floats;        // [rows, columns]
+  Matrix<int32_t> categories;  // [rows, columns], below the column's number of categories
 
+  // Whether there are no features.
   bool empty() const { return floats.empty() && categories.empty(); }
+  // Number of features.
   int64_t columns() const { return floats.columns > 0 ? floats.columns : categories.columns; }
+  // Number of nodes or edges.
   int64_t rows() const { return floats.empty() ? categories.rows() : floats.rows(); }
+  // Float, categorical or none.
   FeatureKind kind() const {
     if (!floats.empty()) return FeatureKind::kFloat;
     return categories.empty() ? FeatureKind::kNone : FeatureKind::kCategorical;
   }
 };
 
-// One line of text each, for instance the sub-tokens of a name, separated by blanks.
+// Lines of text, for instance the blank-separated words of a name.
 struct TextLines {
   Array<int64_t> first_byte;  // [lines + 1]
-  Array<char> bytes;
+  Array<char> bytes;          // all lines one after the other
 
+  // Number of lines.
   int64_t size() const { return first_byte.empty() ? 0 : first_byte.size() - 1; }
+  // One line.
   std::string_view operator[](int64_t k) const {
     return {bytes.span().data() + first_byte[k],
             static_cast<size_t>(first_byte[k + 1] - first_byte[k])};
   }
 };
 
-// Of graphs or of nodes, as the task says; one of the three is there.
+// Labels of graphs or nodes, depending on the task; one of the three is set.
 struct Labels {
-  Matrix<float> values;    // regression and binary tasks; NaN: unlabelled
-  Array<int32_t> classes;  // classification; -1: unlabelled
-  TextLines tokens;        // sequences
+  Matrix<float> values;    // regression and binary tasks: [items, targets]; NaN: no label
+  Array<int32_t> classes;  // classification: [items]; -1: no label
+  TextLines tokens;        // sequence tasks: a line per graph
 
+  // Number of items.
   int64_t rows() const {
     if (!classes.empty()) return classes.size();
     return tokens.size() > 0 ? tokens.size() : values.rows();
   }
 };
 
-// Graph ids, or node ids for tasks on the nodes of one graph.
+// A division into training, validation and test set: graph ids, or node ids if the dataset is one
+// graph.
 struct Split {
-  std::string name;
-  Array<int64_t> train;
-  Array<int64_t> valid;  // may be empty, see cut_valid in splits.h
-  Array<int64_t> test;
+  std::string name;      // unique within the dataset
+  Array<int64_t> train;  // training set
+  Array<int64_t> valid;  // validation set; may be empty (see cut_valid())
+  Array<int64_t> test;   // test set
 };
 
-// A graph with several types of nodes or edges.
+// The contents of a heterogeneous dataset.
 struct HeteroParts {
-  HeteroSchema schema;  // as stored; the loader adds inverse relations
-  std::vector<int64_t> num_nodes;
+  HeteroSchema schema;                 // as stored; training_schema() adds inverse relations
+  std::vector<int64_t> num_nodes;      // of each type
   std::vector<Matrix<int32_t>> edges;  // of each relation: [E, 2] source, target
   std::vector<Features> features;      // of each node type; empty: learned embeddings
-  int64_t target_type = 0;             // the type that has labels
+  int64_t target_type = 0;             // node type that has labels
 
-  // Of a part (dataset_part.h), where num_nodes are its own: those of the whole.
+  // In a partition: nodes of each type in the complete graph.
   std::vector<int64_t> nodes_of_graph;
 
+  // Whether the dataset is not heterogeneous.
   bool empty() const { return schema.node_types.empty(); }
-  // Learned embeddings of a type; 0 where it has features, of which a part may have no rows.
+  // Learned embeddings of a node type; 0 if it has features.
   int64_t num_embeddings(size_t type) const {
     if (features[type].columns() > 0) return 0;
     return (nodes_of_graph.empty() ? num_nodes : nodes_of_graph)[type];
@@ -81,52 +90,54 @@ struct HeteroParts {
 
 // One graph of a dataset.
 struct Sample {
-  int64_t num_nodes = 0;
-  int64_t first_node = 0;          // its first row in the dataset's node features
-  int64_t first_edge = 0;          // and in its edges and edge features
-  std::span<const int32_t> edges;  // [E, 2], ids within the graph
-  int64_t num_edges() const { return static_cast<int64_t>(edges.size()) / 2; }
+  int64_t num_nodes = 0;           // number of nodes
+  int64_t first_node = 0;          // its first row in node_features
+  int64_t first_edge = 0;          // its first row in edges and edge_features
+  std::span<const int32_t> edges;  // [E, 2]: source, target, ids within the graph
+  int64_t num_edges() const { return static_cast<int64_t>(edges.size()) / 2; }  // number of edges
 };
 
+// A dataset: all graphs one after the other. Read-only; copies share memory.
 struct Dataset {
-  DatasetInfo info;
+  DatasetInfo info;  // task, metric, meaning of columns
 
-  // Homogeneous graphs: graph k owns the nodes [first_node[k], first_node[k + 1]), edges likewise.
+  // [graphs + 1]: graph k has the nodes [first_node[k], first_node[k + 1]).
   Array<int64_t> first_node;
-  Array<int64_t> first_edge;
-  Matrix<int32_t> edges;  // [E, 2]: source, target, ids within their graph, as in the files
-  Features node_features;
-  Features edge_features;
-  Array<uint8_t> node_is_attributed;  // code: which nodes carry a token, in depth-first order
-  Matrix<float> node_targets;  // further targets of every node, where a dataset has both kinds
+  Array<int64_t> first_edge;          // [graphs + 1], likewise for edges
+  Matrix<int32_t> edges;              // [E, 2]: source, target, ids within their graph, as stored
+  Features node_features;             // [nodes, columns]
+  Features edge_features;             // [E, columns]
+  Array<uint8_t> node_is_attributed;  // code: 1 for nodes with a token, in depth-first order
+  Matrix<float> node_targets;         // [nodes, targets]: node targets beside those of graphs
 
-  HeteroParts hetero;  // instead of all that
+  HeteroParts hetero;  // heterogeneous datasets: instead of the arrays above
 
-  Labels labels;
-  std::vector<Split> splits;
+  Labels labels;              // of the items
+  std::vector<Split> splits;  // the first one is the default
 
-  std::string checksum_of_dataset;  // of a part (dataset_part.h): what it is a part of
+  std::string checksum_of_dataset;  // in a partition: checksum of the complete dataset
 
+  // Number of graphs.
   int64_t num_graphs() const { return first_node.empty() ? 1 : first_node.size() - 1; }
-  int64_t num_nodes() const;
+  int64_t num_nodes() const;  // in all graphs
   int64_t num_edges() const;  // as stored, before inverses are added
-  // What a split's ids count: graphs, or the nodes (of the target type) of the one graph.
+  // Number of items that splits divide: graphs, or nodes (of the target type) of the only graph.
   int64_t num_items() const;
+  // Whether splits divide nodes.
   bool splits_nodes() const { return !is_graph_task(info.task) && num_graphs() == 1; }
 
-  Sample sample(int64_t k) const;
-  // Throws kUsage with the known names; an empty name gives the first.
+  Sample sample(int64_t k) const;  // graph k
+  // A split by name; an empty name gives the first. Throws kUsage with the known names.
   const Split& split(const std::string& name) const;
   // The bytes of all arrays.
-  int64_t num_bytes() const;
+  int64_t num_bytes() const;  // size of all arrays
 };
 
-// Throws kData unless sizes, ids, labels and splits agree with each other: what reading checks with
-// file and line, checked again for datasets made in memory. `where` begins the message.
+// Throws kData unless sizes, ids, labels and splits are consistent: call it for datasets made in
+// memory. `where` begins the message.
 void check_dataset(const Dataset& dataset, const std::string& where);
 
-// Calls f(name, array or matrix) for every array of the dataset: what the cache stores. `dataset`
-// may be const or not.
+// Calls f(name, array or matrix) for every array of a dataset, const or not.
 template <class Data, class F>
 void visit_arrays(Data& dataset, F&& f) {
   f("first_node", dataset.first_node);

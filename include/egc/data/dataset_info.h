@@ -1,4 +1,4 @@
-// What dataset.json says of a dataset: the task, how it is scored, what its columns mean.
+// The description of a dataset, as in dataset.json: task, metric, meaning of columns.
 #pragma once
 
 #include <cstdint>
@@ -13,70 +13,75 @@
 
 namespace egc::data {
 
-// weighted-accuracy: the mean of the classes' accuracies.
+// How predictions are scored: mean absolute error, accuracy, mean of the classes' accuracies,
+// ROC-AUC, or F1 of words.
 enum class Metric { kMae, kAccuracy, kWeightedAccuracy, kRocAuc, kF1 };
-const NamedTable<Metric>& metrics();
-Metric usual_metric(Task task);
+const NamedTable<Metric>& metrics();  // names: mae, accuracy, ...
+Metric usual_metric(Task task);       // default metric of a task
 
+// Type of the features of nodes or edges.
 enum class FeatureKind { kNone, kFloat, kCategorical };
-const NamedTable<FeatureKind>& feature_kinds();
+const NamedTable<FeatureKind>& feature_kinds();  // names: none, float, categorical
 
-// Depths of syntax trees that networks tell apart: deeper nodes count as the last.
+// Depths of syntax trees that networks distinguish; deeper nodes count as the deepest.
 constexpr int32_t kAstDepths = 21;
 
-// A column of a table of one's own, and how it becomes features (csv_features.h).
+// A column of a user's table and how it becomes features (data/build/csv_features.h).
 struct FeatureColumn {
-  std::string name;
-  bool is_text = false;
-  std::vector<std::string> values;  // of a text column, sorted
-  double mean = 0;                  // of a number column: what missing values count as
+  std::string name;                 // header of the column
+  bool is_text = false;             // text or numbers
+  std::vector<std::string> values;  // of a text column: its values, sorted
+  double mean = 0;                  // of a number column: replaces missing values
 
-  bool operator==(const FeatureColumn&) const = default;
+  bool operator==(const FeatureColumn&) const = default;  // compares all fields
 };
 
-// Of the float features of a type of nodes: (x - mean) / deviation, column by column.
+// Standardization of the float features of a node type: (x - mean) / deviation.
 struct FeatureScaling {
-  std::vector<double> mean;
-  std::vector<double> deviation;  // above 0
+  std::vector<double> mean;       // of each column
+  std::vector<double> deviation;  // of each column, positive
 
-  bool operator==(const FeatureScaling&) const = default;
+  bool operator==(const FeatureScaling&) const = default;  // compares all fields
 };
 
+// The description of a dataset.
 struct DatasetInfo {
-  std::string name;
-  Task task = Task::kGraphRegression;
-  Metric metric = Metric::kMae;
-  int64_t num_classes = 0;  // classification
-  int64_t num_targets = 1;  // regression and binary tasks: values per graph
+  std::string name;                    // for reports
+  Task task = Task::kGraphRegression;  // what is predicted
+  Metric metric = Metric::kMae;        // how it is scored
+  int64_t num_classes = 0;             // classification
+  int64_t num_targets = 1;             // regression and binary tasks: values per item
 
-  // What the loader adds: both directions of every edge without duplicates, or the inverse of every
-  // edge as it is (relations between types: an inverse relation).
+  // Networks see both directions of every edge, without duplicates.
   bool undirected = false;
+  // Networks see the inverse of every edge too (of relations: an inverse relation).
   bool add_inverse_edge = false;
 
-  FeatureKind node_features = FeatureKind::kNone;
-  FeatureKind edge_features = FeatureKind::kNone;
-  std::vector<int64_t> categories;        // of each column, where node features are categorical
-  std::vector<int64_t> edge_categories;   // likewise of the edges'
-  std::string recipe;                     // how features were made: "ogb", "zinc"; else empty
-  std::vector<FeatureColumn> columns;     // likewise, of tables of one's own
-  std::vector<FeatureScaling> scaling;    // of a model: what features are standardised by
-  std::vector<std::string> class_names;   // where classes have names
-  std::vector<std::string> target_names;  // where targets have
+  FeatureKind node_features = FeatureKind::kNone;  // type of the node features
+  FeatureKind edge_features = FeatureKind::kNone;  // type of the edge features
+  std::vector<int64_t> categories;                 // number of categories of each node feature
+  std::vector<int64_t> edge_categories;            // number of categories of each edge feature
+  std::string recipe;  // how features were made from molecules: "ogb", "zinc"; otherwise empty
+  std::vector<FeatureColumn> columns;     // how features were made from a user's table
+  std::vector<FeatureScaling> scaling;    // of a model: standardization of its training features
+  std::vector<std::string> class_names;   // empty if classes have none
+  std::vector<std::string> target_names;  // empty if targets have none
 
-  bool operator==(const DatasetInfo&) const = default;
+  bool operator==(const DatasetInfo&) const = default;  // compares all fields
 };
 
-// dataset.json may leave out what the data itself tells.
+// A parsed dataset.json, which may leave out what the data show.
 struct GivenInfo {
-  DatasetInfo info;
-  std::set<std::string, std::less<>> keys;  // what the file had
+  DatasetInfo info;                         // with defaults for missing keys
+  std::set<std::string, std::less<>> keys;  // keys that the file has
 
+  // Whether the file has this key.
   bool has(std::string_view key) const { return keys.contains(key); }
 };
 
-// Throws kData with `where`. An unknown key is warned of, not refused: other tools may have theirs.
+// Parses dataset.json. Throws kData, naming `where`. Unknown keys give a warning: other tools may
+// have added them.
 GivenInfo parse_info(const std::string& json_text, const std::string& where);
-std::string to_json(const DatasetInfo& info);
+std::string to_json(const DatasetInfo& info);  // the inverse of parse_info()
 
 }  // namespace egc::data

@@ -1,4 +1,4 @@
-// Mini-batches in a seeded order, made by a thread of their own ahead of training.
+// Mini-batches in a seeded order, prepared by a background thread.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,33 @@
 
 namespace egc::data {
 
+// Options of a loader.
 struct LoaderOptions {
-  int64_t batch_size = 64;
-  bool shuffle = true;
-  uint64_t seed = 0;
-  int prefetch = 2;  // batches ahead; 0: made when asked for
-  // A last batch of fewer joins the one before: batch norm cannot train on one graph.
+  int64_t batch_size = 64;  // graphs
+  bool shuffle = true;      // random order in each epoch
+  uint64_t seed = 0;        // of the order
+  int prefetch = 2;         // batches prepared ahead; 0: no thread
+  // A last batch of fewer graphs joins the one before: batch norm needs at least two.
   int64_t min_batch_size = 1;
-  // Of every batch the part that falls to this one of several processes.
+  // In a process group: this rank's share of every batch.
   int64_t share = 0;
-  int64_t shares = 1;
+  int64_t shares = 1;  // number of ranks
 };
 
+// Batches of some graphs of a dataset, epoch after epoch.
 class Loader {
  public:
-  // ids: the graphs of one part of a split. `store` must outlive the loader.
+  // ids: graphs, usually one set of a split. `store` must outlive the loader.
   Loader(const GraphStore& store, std::span<const int64_t> ids, const LoaderOptions& options);
-  Loader(const Loader&) = delete;  // its thread knows where it is
+  Loader(const Loader&) = delete;  // not copyable: it has a thread
   Loader& operator=(const Loader&) = delete;
 
-  int64_t num_batches() const;
+  int64_t num_batches() const;  // per epoch
 
-  // The order of an epoch is a function of seed and epoch alone: a checkpoint that has the epoch
-  // and the number of batches taken can go on from there.
+  // Starts an epoch at a batch. The order depends on seed and epoch only, so these two numbers are
+  // all that a checkpoint needs.
   void begin(int64_t epoch, int64_t first_batch = 0);
-  std::optional<GraphBatch> next();
+  std::optional<GraphBatch> next();  // the next batch; nothing at the end of the epoch
 
  private:
   std::optional<GraphBatch> make();

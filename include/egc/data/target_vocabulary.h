@@ -1,4 +1,5 @@
-// The words of sequence labels as numbers: the commonest of the training set, "unknown", "end".
+// The vocabulary of sequence labels: the most frequent words of the training set, "unknown" and
+// "end".
 #pragma once
 
 #include <cstdint>
@@ -12,31 +13,34 @@
 
 namespace egc::data {
 
+// Translates words to tokens and back.
 class TargetVocabulary {
  public:
   static constexpr int64_t kSpecialWords = 2;  // "unknown" and "end"
 
-  TargetVocabulary() = default;
+  TargetVocabulary() = default;  // without words
 
-  // The `words` commonest of the given lines; among equally common ones the first seen, as OGB's
-  // Code-V2 example does. Sequences are cut or padded with "end" to `length`.
+  // Learns the `words` most frequent words of the lines `train`; of equally frequent ones the
+  // first, as OGB's Code-V2 example does. Sequences are cut or padded with "end" to `length`.
   TargetVocabulary(const TextLines& lines, std::span<const int64_t> train, int64_t words = 5000,
                    int64_t length = 5);
 
-  // Words that there are already, in their order.
+  // From given words, in their order.
   TargetVocabulary(const std::vector<std::string>& words, int64_t length);
 
+  // Number of tokens.
   int64_t size() const { return static_cast<int64_t>(words_.size()) + kSpecialWords; }
+  // Token of unknown words.
   int64_t unknown() const { return static_cast<int64_t>(words_.size()); }
-  int64_t end() const { return unknown() + 1; }
-  int64_t length() const { return length_; }
+  int64_t end() const { return unknown() + 1; }  // token after the last word
+  int64_t length() const { return length_; }     // of encoded sequences
 
-  // Appends `length` numbers.
+  // Appends the `length` tokens of a line.
   void encode(std::string_view line, std::vector<int64_t>& to) const;
   // The words before the first "end".
   std::vector<std::string> decode(std::span<const int64_t> tokens) const;
 
-  const std::vector<std::string>& words() const { return words_; }
+  const std::vector<std::string>& words() const { return words_; }  // without the special ones
 
  private:
   int64_t length_ = 5;

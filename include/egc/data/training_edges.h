@@ -1,5 +1,5 @@
-// From stored edges to those that networks see: inverses, both directions without duplicates,
-// next-token edges of code, no self-loops.
+// From stored edges to those that networks see: inverse edges, both directions, next-token edges of
+// code, no self-loops.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,29 @@
 
 namespace egc::data {
 
+// Which edges are added or removed.
 struct EdgeRules {
-  bool undirected = false;  // both directions of every edge, each once
+  bool undirected = false;  // both directions of every edge, without duplicates
   bool inverse = false;     // the inverse of every edge too, duplicates kept
-  bool next_token = false;  // code: attributed nodes in a row are joined, both ways
-  bool drop_loops = false;
+  bool next_token = false;  // code: join consecutive attributed nodes, both ways
+  bool drop_loops = false;  // remove self-loops
 
-  static EdgeRules of(const Dataset& dataset);
+  static EdgeRules of(const Dataset& dataset);  // the rules of a dataset
 };
 
-// What an edge of a code graph is.
+// Kinds of edges in a code graph.
 enum class CodeEdge : int32_t { kAst, kAstInverse, kNextToken, kNextTokenInverse };
 
-// The four kinds of edges of graph k of a code dataset: [E, 3] source, target, kind.
+// The edges of graph k of a code dataset: [E, 3] source, target, kind.
 std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k);
 
-// The one graph of a dataset, or graph k, by the rules.
+// Graph k of a dataset as networks see it.
 Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules);
 
-// Heterogeneous: with add_inverse_edge every relation between different types gets an inverse
-// rev_<name>, and so does one within a type, unless `undirected`, which makes it symmetric.
+// The schema that networks see. With add_inverse_edge, every relation gets an inverse `rev_<name>`;
+// a relation within one type becomes symmetric instead if the dataset is undirected.
 HeteroSchema training_schema(const Dataset& dataset);
+// The heterogeneous graph that networks see.
 HeteroGraph training_hetero_graph(const Dataset& dataset);
 
 }  // namespace egc::data

@@ -1,4 +1,5 @@
-// The gradients of all ranks, added up in buckets that travel while the backward pass goes on.
+// Sums of gradients over all ranks, in buckets that are sent while the backward pass continues, as
+// in PyTorch's DistributedDataParallel.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,18 @@
 
 namespace egc::distributed {
 
+// Sums the gradients of one network. Every rank calls its functions in the same order.
 class GradientSum {
  public:
-  // sizes: of the parameters' gradients, in the network's order; backward goes the other way.
+  // sizes: elements of each parameter, in the network's order. `group` must outlive it.
   GradientSum(const std::vector<int64_t>& sizes, ProcessGroup& group);
 
   // Before a backward pass.
-  void begin();
-  // The gradient of a parameter is complete. Each at most once; those that never come are zeros.
+  void begin();  // call before each backward pass
+  // Hands over the complete gradient of a parameter, at most once per pass. Gradients that are not
+  // handed over count as zeros.
   void ready(size_t parameter, std::span<const float> gradient);
-  // After the backward pass: the sums over all ranks.
+  // Call after the backward pass: waits, then calls use(parameter, sum) for every parameter.
   void finish(const std::function<void(size_t parameter, std::span<const float> sum)>& use);
 
  private:

@@ -1,5 +1,4 @@
-// The processes that train one network together. Every rank calls the collective functions in the
-// same order.
+// Process groups: the processes that train one network together.
 #pragma once
 
 #include <functional>
@@ -13,35 +12,37 @@
 
 namespace egc::distributed {
 
+// A process group on Gloo. Every rank calls the collective functions in the same order.
 class ProcessGroup : public BatchGroup {
  public:
-  // What a lost rank (heartbeats.h) is told to; called from a thread of the group's own, once.
+  // Called once, from another thread, with a message when a rank is lost.
   using OnLost = std::function<void(const std::string& sentence)>;
 
-  // Waits for all ranks. Throws kSystem where they do not come together.
+  // Waits for all ranks. Throws kSystem if they do not connect in time.
   ProcessGroup(const GroupAddress& address, OnLost on_lost);
-  ~ProcessGroup() override;
+  ~ProcessGroup() override;  // call leave() first, unless an error ended the training
 
   int rank() const override;
   int size() const override;
 
-  // When all is done: waits for the others, and is not surprised that they go.
+  // Waits for the other ranks at the end of a training; their exit is no longer an error.
   void leave();
 
-  // Where a rank is lost these do not come back before on_lost was called.
+  // As BatchGroup::gather(). If a rank is lost, on_lost is called before this returns.
   std::vector<double> gather(std::span<const double> local) override;
-  // Texts of any length.
+  // Collects one text from every rank, of any length.
   std::vector<std::string> gather(const std::string& text);
-  // What rank 0 has, on all ranks.
+  // Replaces `text` on all ranks with that of rank 0.
   void broadcast(std::string& text);
+  // Replaces the bytes on all ranks with those of rank 0; the same size on every rank.
   void broadcast(std::span<std::byte> bytes);
 
-  // Adds up over all ranks, in place.
+  // Starts to sum values over all ranks, in place (all-reduce).
   std::unique_ptr<Pending> begin_sum(std::span<float> values);
   std::unique_ptr<Pending> begin_exchange(const void* sent, std::span<const int64_t> bytes_sent,
                                           void* received,
                                           std::span<const int64_t> bytes_received) override;
-  // By begin_exchange, so far, to other ranks.
+  // Bytes that begin_exchange() has sent to other ranks so far.
   int64_t bytes_exchanged() const;
 
  private:

@@ -1,4 +1,4 @@
-// One file from a web server, resumable and checked. By libcurl.
+// Downloads, resumable and verified, by libcurl.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@
 
 namespace egc::fetch {
 
+// What is known of a file in advance.
 struct Expected {
-  std::string sha256;  // hexadecimal; empty: not known
-  int64_t bytes = 0;   // 0: not known
+  std::string sha256;  // hexadecimal; empty: unknown
+  int64_t bytes = 0;   // size; 0: unknown
 };
 
-// total is 0 while it is not known.
+// Called during a download with bytes so far; total is 0 while unknown.
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
-// Downloads to `to`. What an interrupted call left in `to`.part is continued. The file appears
-// under its name only when it is whole and as expected. Only http and https, also after redirects.
-// Throws kSystem where the server or the disk fails, kVerification where the content is another.
+// Downloads a file over http or https, also after redirects. An interrupted download continues from
+// `to`.part; the file gets its name when it is complete and verified. Throws kSystem where server
+// or disk fail, kVerification where the content differs.
 void download(const std::string& url, const std::filesystem::path& to, const Expected& expected,
               const Progress& progress = {});
 
-std::string sha256_of(const std::filesystem::path& path);
+std::string sha256_of(const std::filesystem::path& path);  // of a file, hexadecimal
 
 }  // namespace egc::fetch

@@ -1,5 +1,4 @@
-// A dataset of the paper from its publisher: downloaded, unpacked safely, converted where it comes
-// as Python objects, checked against the published figures.
+// Published datasets: downloaded, unpacked, converted, and compared with the published figures.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +10,17 @@
 
 namespace egc::fetch {
 
+// Options of fetch_dataset().
 struct FetchOptions {
-  std::filesystem::path data_dir;
-  std::string
-      mirror;  // an address that has the same files under their own names; empty: publishers
-  bool check_published = true;
-  // Told what is being done, and how far it is.
+  std::filesystem::path data_dir;  // where datasets are stored
+  // Address that has the same files under their own names; empty: the publishers'.
+  std::string mirror;
+  bool check_published = true;  // compare with the published figures
+  // Called with the current action and its progress.
   std::function<void(const std::string& what, int64_t done, int64_t total)> progress;
 };
 
-// The directory of the dataset. Does nothing where it is there already.
+// Returns the directory of a dataset; downloads it if it does not exist. Throws as download().
 std::filesystem::path fetch_dataset(const data::KnownDataset& known, const FetchOptions& options);
 
 }  // namespace egc::fetch

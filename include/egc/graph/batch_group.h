@@ -1,6 +1,5 @@
-// The processes that share a batch, or one large graph, between them. Batch norm takes its
-// statistics over all of them, dropout draws as if their rows were one matrix, rank after rank, and
-// layers exchange the rows that edges between parts of a graph need.
+// What operators need of a process group: batch norm takes its statistics over all ranks, dropout
+// numbers rows over all ranks, and layers exchange rows of partitioned graphs.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +9,35 @@
 
 namespace egc {
 
-// Every rank calls the collective functions in the same order.
+// The processes that share a batch or a partitioned graph. Every rank calls the collective
+// functions in the same order.
 class BatchGroup {
  public:
   virtual ~BatchGroup() = default;
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
+  virtual int rank() const = 0;  // of this process, in [0, size)
+  virtual int size() const = 0;  // number of ranks
 
-  // local: [n], the same n on every rank. Returns [size * n], in order of the ranks.
+  // Collects values from all ranks. local: [n], the same n on every rank. Returns [size * n], by
+  // rank.
   virtual std::vector<double> gather(std::span<const double> local) = 0;
 
-  // What goes on while the caller does something else. Its end waits, too: nothing writes to a
-  // buffer that is gone.
+  // An operation in progress. Its destructor waits too, so no buffer is written after its end.
   class Pending {
    public:
     virtual ~Pending() = default;
-    virtual void wait() = 0;
+    virtual void wait() = 0;  // blocks until the operation is complete
   };
-  // Bytes to every rank and from every rank, in order of the ranks. The caller leaves both buffers
-  // alone until wait() returns.
+  // Starts to send bytes to every rank and receive bytes from every rank, by rank. The caller must
+  // not touch either buffer until wait() returns.
   virtual std::unique_ptr<Pending> begin_exchange(const void* sent,
                                                   std::span<const int64_t> bytes_sent,
                                                   void* received,
                                                   std::span<const int64_t> bytes_received) = 0;
 };
 
-// Of this process; null: it has its batches to itself. The group must outlive its use.
+// The group of this process; null: this process computes its batches alone.
 BatchGroup* batch_group();
+// Sets the group of this process, which must outlive its use; null removes it.
 void set_batch_group(BatchGroup* group);
 
 }  // namespace egc

@@ -1,5 +1,5 @@
-// What a part of a graph needs of the other parts. Its sources are its own nodes, then the nodes of
-// others that edges come from, in order of the parts: the halo.
+// The nodes of other partitions that a partition needs. Its graph's sources are its own nodes,
+// followed by the halo: the nodes of other partitions that edges come from, by partition.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,18 @@
 
 namespace egc {
 
+// Which rows a partition sends to the others and receives from them.
 struct Halo {
-  int64_t owned = 0;              // sources of this part
-  int64_t interior = 0;           // rows before this one have no source of another part
-  bool rows_are_sources = false;  // row i is the node of source i
+  int64_t owned = 0;              // sources of this partition
+  int64_t interior = 0;           // rows before this one have own sources only
+  bool rows_are_sources = false;  // whether row i is the node of source i
 
-  std::vector<int64_t> sent;          // own sources that others need: of part 0, then of 1, ...
-  std::vector<int64_t> num_sent;      // to each part
-  std::vector<int64_t> num_received;  // from each part
+  std::vector<int64_t> sent;  // own sources that others need: those for partition 0, then 1, ...
+  std::vector<int64_t> num_sent;      // [partitions], rows to each one
+  std::vector<int64_t> num_received;  // [partitions], rows from each one
 
-  // Of every source in the whole graph, without added loops, and with them where rows are sources
-  // (csr.h, source_degrees).
+  // Degree of every source in the complete graph: [0] without added self-loops, [1] with them where
+  // rows are sources (Csr::source_degrees).
   std::vector<double> degree[2];
 };
 

@@ -1,4 +1,4 @@
-// Graphs with several types of nodes and relations: one rectangular Csr per relation.
+// Heterogeneous graphs: several types of nodes, and a rectangular Csr for each relation.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,47 @@
 
 namespace egc {
 
-// What a network must know of such a graph before it sees one.
+// The node types and relations of a heterogeneous graph.
 struct HeteroSchema {
+  // A type of edge.
   struct Relation {
-    std::string name;
-    int64_t source = 0;  // index of a node type
-    int64_t target = 0;
-    bool operator==(const Relation&) const = default;
+    std::string name;                                  // unique within the schema
+    int64_t source = 0;                                // index of a node type
+    int64_t target = 0;                                // index of a node type
+    bool operator==(const Relation&) const = default;  // compares all fields
   };
-  std::vector<std::string> node_types;
-  std::vector<Relation> relations;
+  std::vector<std::string> node_types;  // names
+  std::vector<Relation> relations;      // several may join the same types
 
-  bool operator==(const HeteroSchema&) const = default;
+  bool operator==(const HeteroSchema&) const = default;  // compares all fields
 
-  // One type of nodes and one relation: an ordinary graph.
+  // An ordinary graph: one node type and one relation.
   static HeteroSchema homogeneous() { return {{"node"}, {{"edge", 0, 0}}}; }
 };
 
-// Throws unless names are given, differ and are printable ASCII without dots, and relations name
-// existing types.
+// Throws kUsage unless names are non-empty, unique, printable ASCII without dots, and relations
+// refer to existing types.
 void check_schema(const HeteroSchema& schema);
 
+// A heterogeneous graph.
 struct HeteroGraph {
-  std::vector<int64_t> num_nodes;  // of each type
-  std::vector<Csr> relations;      // in the order of the schema; rows are the targets
+  std::vector<int64_t> num_nodes;  // of each node type
+  std::vector<Csr> relations;      // in the schema's order; rows are targets
 
+  // An ordinary graph as a heterogeneous one.
   static HeteroGraph homogeneous(const Csr& graph) { return {{graph.num_targets()}, {graph}}; }
 };
 
-// Source[k] -> target[k], within a type of nodes or between two; num_nodes: of each type.
+// The graph of one relation from a list of edges source[k] -> target[k]. num_nodes: of each node
+// type.
 Csr relation_from_edges(const HeteroSchema::Relation& relation, std::span<const int64_t> num_nodes,
                         std::span<const int64_t> source, std::span<const int64_t> target);
 
-// Throws unless the graph has the schema's types and relations, of fitting sizes.
+// Throws kUsage unless the graph has the schema's types and relations, and sizes agree.
 void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph);
 
-// Where the nodes of each type begin when all are numbered in a row, and how many there are.
+// [types + 1]: the first node of each type when all nodes are numbered type after type, then their
+// total.
 std::vector<int64_t> first_nodes(const HeteroGraph& graph);
 
 }  // namespace egc

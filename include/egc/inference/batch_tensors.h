@@ -1,4 +1,4 @@
-// A batch of the loader as networks and losses take it, sharing its memory.
+// Batches as networks and losses take them.
 #pragma once
 
 #include <memory>
@@ -10,21 +10,22 @@
 
 namespace egc::inference {
 
-// What the loss compares with, row after row; one of the two is there.
+// Target values or labels, by row; one of the two spans is set.
 struct Targets {
-  std::span<const float> values;     // [rows, columns]; NaN: no label
-  std::span<const int64_t> classes;  // [rows], or tokens [graphs, length]; -1: no label
-  int64_t columns = 1;
-  std::shared_ptr<const void> owner;  // keeps them alive; null: the caller does
+  std::span<const float> values;      // [rows, columns]; NaN: no label
+  std::span<const int64_t> classes;   // [rows], or tokens [graphs, length]; -1: no label
+  int64_t columns = 1;                // of values, or the length of sequences
+  std::shared_ptr<const void> owner;  // keeps the spans alive; null: the caller does
 };
 
+// Input and targets of a batch.
 struct BatchTensors {
-  models::ModelInput input;
-  Targets targets;           // labels of a part of the split that is not asked for are missing
-  std::vector<int64_t> ids;  // which graphs; empty for one large graph
+  models::ModelInput input;  // what the network reads
+  Targets targets;           // items outside the requested set have no label
+  std::vector<int64_t> ids;  // ids of the graphs; empty for one large graph
 };
 
-// The tensors keep the batch alive.
+// Wraps a batch of the loader without copying; the result keeps it alive.
 BatchTensors to_tensors(data::GraphBatch batch);
 
 }  // namespace egc::inference

@@ -1,4 +1,4 @@
-// A model from a file at work: what it says of graphs and nodes it has not seen.
+// Predictions from a model file.
 #pragma once
 
 #include <filesystem>
@@ -12,34 +12,37 @@
 
 namespace egc::inference {
 
-// One row for each graph, or each node of the graphs one after the other.
+// Predictions: one row per graph, or per node of the graphs one after the other.
 struct PredictionTable {
-  int64_t rows = 0;
-  int64_t columns = 0;                          // of values
-  std::vector<float> values;                    // regression: values; else probabilities
-  std::vector<int64_t> classes;                 // the likeliest, where there are classes
-  std::vector<std::vector<std::string>> words;  // sequences
+  int64_t rows = 0;              // graphs or nodes
+  int64_t columns = 0;           // values per row
+  std::vector<float> values;     // [rows, columns]: regression: values; otherwise: probabilities
+  std::vector<int64_t> classes;  // [rows], the most likely class, in tasks with classes
+  std::vector<std::vector<std::string>> words;  // [rows], sequences
 };
 
+// A trained network with everything that predictions need.
 class Model {
  public:
-  // A model file of a training run, or a run's directory; whatever is wrong with it is kModel.
+  // Loads a model file or the best model of a run directory. Throws kModel where it is invalid.
   static Model load(const std::filesystem::path& path);
-  // The mean of several that were trained on the same data.
+  // Loads several models trained on the same data; predictions are averaged.
   static Model load_ensemble(const std::vector<std::filesystem::path>& paths);
 
-  const models::ModelConfig& config() const { return network_->config(); }
-  const models::Notes& notes() const { return notes_; }
-  // What the network was trained on: names of classes and targets, the recipe of features.
+  const models::ModelConfig& config() const { return network_->config(); }  // of the network
+  const models::Notes& notes() const { return notes_; }                     // metadata of the file
+  // Description of the training data: classes, targets, how features were made.
   const data::DatasetInfo& trained_on() const { return info_; }
+  // Words of a sequence task.
   const data::TargetVocabulary& vocabulary() const { return vocabulary_; }
-  models::Network& network() { return *network_; }
+  models::Network& network() { return *network_; }  // for custom forward passes
 
-  // Throws kData with what was expected and found unless the dataset fits.
+  // Throws kData with the difference unless the dataset has the features that the network was
+  // trained on.
   void check_input(const data::Dataset& dataset) const;
-  // The dataset as the network reads it: checked, with its features standardised as in training.
+  // Checks a dataset and standardizes its features as in training.
   data::Dataset prepare(const data::Dataset& dataset) const;
-  // Of all graphs, `batch` at a time; of one graph whole.
+  // Predicts for all graphs, `batch` at a time, or for the nodes of the dataset's only graph.
   PredictionTable predict(const data::Dataset& dataset, int64_t batch = 256);
 
  private:
@@ -51,7 +54,7 @@ class Model {
   data::TargetVocabulary vocabulary_;
 };
 
-// best.safetensors of a run's directory; the path itself otherwise.
+// The model file of a run directory (best.safetensors); other paths are returned unchanged.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
 }  // namespace egc::inference

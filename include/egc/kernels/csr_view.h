@@ -5,35 +5,38 @@
 
 namespace egc {
 
+// Pointers to a graph in CSR form, without ownership; see egc::Csr for the owning class.
 struct CsrView {
-  int64_t num_targets = 0;
-  int64_t num_sources = 0;
-  const int64_t* offsets = nullptr;  // [num_targets + 1]
-  const int32_t* sources = nullptr;  // [offsets[num_targets]]
-  const float* weights = nullptr;    // one per edge, or null: every edge weighs 1
+  int64_t num_targets = 0;           // number of rows
+  int64_t num_sources = 0;           // sources are in [0, num_sources)
+  const int64_t* offsets = nullptr;  // [num_targets + 1], where each row begins in `sources`
+  const int32_t* sources = nullptr;  // [num_edges]
+  const float* weights = nullptr;    // [num_edges], or null: every weight is 1
 
+  // Number of edges.
   int64_t num_edges() const { return num_targets == 0 ? 0 : offsets[num_targets]; }
 };
 
-// A graph whose rows are cut by blocks of neighbouring sources. A kernel that gets one goes block
-// after block, and within each over all rows of the call: the rows of a block are gathered from the
-// second-level cache. That is for floats without weights of edges.
+// Where the rows of a dense graph are cut into blocks of neighbouring sources. A kernel visits all
+// rows of a call block by block, so that the rows it gathers stay in the second-level cache. Used
+// for float32 without edge weights.
 struct SourceBlocksView {
-  int64_t count = 0;               // 0: not cut
-  const int32_t* begin = nullptr;  // [count + 1, num_targets]: where a block begins within the row
+  int64_t count = 0;  // number of blocks; 0: rows are not cut
+  // [count + 1, num_targets]: where a block begins within the row.
+  const int32_t* begin = nullptr;
 };
 
-// Columns of such a pass: wide enough to hide the latency of adding, narrow enough for a block to
-// have many rows.
+// Columns of a pass over blocks: wide enough to hide the latency of additions, narrow enough for a
+// block to have many rows.
 inline constexpr int64_t kBlockedColumns = 64;
-// Most rows of a call: few enough for their accumulators to leave room in the cache, enough for a
-// block to be worth fetching.
+// Maximum number of rows of a call over blocks: their accumulators leave room in the cache, and a
+// block is still used often enough to be worth loading.
 inline constexpr int64_t kBlockedRows = 1024;
 
-// A contiguous range of rows (targets), the unit of work that a kernel call gets.
+// A contiguous range of rows (targets): the unit of work of a kernel call.
 struct RowRange {
-  int64_t begin = 0;
-  int64_t end = 0;
+  int64_t begin = 0;  // first row
+  int64_t end = 0;    // one past the last row
 };
 
 }  // namespace egc

@@ -1,5 +1,4 @@
-// Everything that decides a network's shape, as one typed record. JSON in, JSON out; unknown keys
-// are refused.
+// The configuration of a network: everything that determines its shape, to and from JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,86 +17,90 @@ namespace egc::models {
 
 using egc::Task;
 
-// What turns the features of a node into `hidden` columns.
+// What maps the features of a node to `hidden` columns.
 enum class Encoder {
-  kNone,       // features go straight into the first layer
-  kLinear,     // of float features
-  kEmbedding,  // sum of one embedding per categorical feature
-  kAtom,       // the same, initialised as the Open Graph Benchmark's atom encoder
-  kAst         // the same, the last feature (the depth) clipped to its table
+  kNone,       // none: features go straight into the first layer
+  kLinear,     // a linear layer, for float features
+  kEmbedding,  // the sum of one embedding per categorical feature
+  kAtom,       // the same, initialized as the Open Graph Benchmark's atom encoder
+  kAst         // the same, the last feature (depth) clipped to the size of its table
 };
 
-const NamedTable<Encoder>& encoders();
+const NamedTable<Encoder>& encoders();  // names: linear, ...
 
+// How nodes are pooled to graphs.
 enum class Readout { kMean, kSum, kMax };
-const NamedTable<Readout>& readouts();
+const NamedTable<Readout>& readouts();  // names: mean, sum, max
 
-// Where dropout acts; any of them together.
+// Where dropout acts; several places are possible.
 struct DropoutAt {
-  bool encoder = false;     // after the encoder
-  bool conv_input = false;  // before every layer, not on the residual
-  bool activation = false;  // after every ReLU, before the residual
-  bool head = false;        // between the head's Linears
-  bool operator==(const DropoutAt&) const = default;
+  bool encoder = false;                               // after the encoder
+  bool conv_input = false;                            // before every layer, not on the residual
+  bool activation = false;                            // after every ReLU, before the residual
+  bool head = false;                                  // between the head's linear layers
+  bool operator==(const DropoutAt&) const = default;  // compares all fields
 };
-// "encoder", "conv-input", "activation", "head"; throws kUsage with these for another name.
+// From names: "encoder", "conv-input", "activation", "head". Throws kUsage for others.
 DropoutAt parse_dropout_at(const std::vector<std::string>& places);
 
+// The configuration of a network. docs/parameters.md lists its fields.
 struct ModelConfig {
-  Task task = Task::kGraphRegression;
-  std::string model = "egc-s";  // a layer of nn/conv_table.h, or ga-mlp
-  int64_t hidden = 0;
-  int64_t layers = 4;
-  int64_t outputs = 1;  // values or classes (of each position of a sequence)
+  Task task = Task::kGraphRegression;  // what it predicts
+  std::string model = "egc-s";         // a layer of nn/conv_table.h, or ga-mlp
+  int64_t hidden = 0;                  // columns of the hidden layers
+  int64_t layers = 4;                  // number of graph layers
+  int64_t outputs = 1;                 // values or classes, per position in a sequence
 
-  Encoder encoder = Encoder::kLinear;
-  int64_t features = 0;             // of a node, where they are floats
-  std::vector<int64_t> categories;  // of each feature, where they are categorical
+  Encoder encoder = Encoder::kLinear;  // of the node features
+  int64_t features = 0;                // columns of float features
+  std::vector<int64_t> categories;     // number of categories of each categorical feature
 
-  // Options of the layers that take them (nn/conv_table.h); each layer has its own defaults.
+  // Number of heads, of layers that have them. This and the options below are for layers that take
+  // them (nn/conv_table.h); without a value, the layer's default.
   std::optional<int64_t> heads;
-  std::optional<int64_t> bases;
-  std::optional<AggregatorSet> aggregators;
-  std::optional<SelfLoops> self_loops;             // all
-  std::optional<nn::WeightActivation> activation;  // identity
-  std::optional<int64_t> towers;                   // 4
-  std::optional<double> mean_log_degree;  // of the training graphs; without it 1, and a warning
+  std::optional<int64_t> bases;                    // of EGC and R-EGC
+  std::optional<AggregatorSet> aggregators;        // of EGC, R-EGC, SAGE and GA-MLP
+  std::optional<SelfLoops> self_loops;             // of EGC; default all
+  std::optional<nn::WeightActivation> activation;  // of EGC; default identity
+  std::optional<int64_t> towers;                   // of MPNN and PNA; default 4
+  std::optional<double> mean_log_degree;           // of PNA; default 1, with a warning
 
-  bool norm = true;      // batch norm after every layer
-  bool residual = true;  // around every layer
-  double dropout = 0;
-  DropoutAt dropout_at;
-  Readout readout = Readout::kMean;
-  int64_t sequence_length = 5;
+  bool norm = true;                  // batch norm after every layer
+  bool residual = true;              // around every layer
+  double dropout = 0;                // probability
+  DropoutAt dropout_at;              // where it acts
+  Readout readout = Readout::kMean;  // for tasks on graphs
+  int64_t sequence_length = 5;       // words that a sequence task predicts
 
-  // Heterogeneous tasks: the schema, which type is classified, and for each type the number of
-  // learned embeddings (0: it has features).
+  // Heterogeneous tasks: node types and relations.
   HeteroSchema schema;
-  std::string target_type;
+  std::string target_type;  // node type that is classified
+  // Learned embeddings of each node type; 0: it has features.
   std::vector<int64_t> embedded_nodes;
 
-  bool operator==(const ModelConfig&) const = default;
+  bool operator==(const ModelConfig&) const = default;  // compares all fields
 };
 
-// Options that the layer does not take: refused, or dropped as in files of versions that recorded
-// them all the same.
+// What parsing does with options that the layer does not take: an error, or ignore them, as in
+// files of versions that recorded them.
 enum class UnsupportedOptions { kRefuse, kDrop };
 
-// `where` names the text in errors, for instance its file.
+// Parses and checks a configuration. `where` names the source in errors, for instance a file.
+// Throws kUsage for unknown keys and invalid values.
 ModelConfig parse_model_config(const std::string& json_text, const std::string& where,
                                UnsupportedOptions not_taken = UnsupportedOptions::kRefuse);
-std::string to_json(const ModelConfig& config);
+std::string to_json(const ModelConfig& config);  // the inverse of parse_model_config()
 
-// The fields, in the order of files.
+// All fields, in the order of files.
 std::vector<FieldFacts> config_fields();
-// Sets the fields that a JSON object names and leaves the others.
+// Sets the fields that a JSON object contains.
 void override_fields(ModelConfig& config, const std::string& json_text);
 
-// Another layer in the same network: options that only some layers take go back to its defaults.
+// Changes the layer; options that only some layers take are reset to defaults.
 void set_layer(ModelConfig& config, const std::string& layer);
 
-// Throws unless the numbers make sense together. Parsing does it; code that fills a config by hand
-// may.
+// Throws kUsage unless the values are valid together. Parsing calls it; call it after filling a
+// configuration by hand.
 void check_config(const ModelConfig& config);
 
 }  // namespace egc::models

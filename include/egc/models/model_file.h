@@ -1,5 +1,5 @@
-// A model in a file: safetensors with the configuration in the metadata, readable from elsewhere,
-// nothing in it is ever executed. A checksum over everything tells a damaged file.
+// Model files: safetensors with the configuration and a checksum in the metadata. Loading executes
+// nothing.
 #pragma once
 
 #include <filesystem>
@@ -11,22 +11,24 @@
 
 namespace egc::models {
 
-// Metadata of the caller, for instance metrics; kept as it is.
+// Metadata of the caller, for instance metrics.
 using Notes = std::map<std::string, std::string>;
 
-// kHalf: matrices as float16, half the size, rounded to 11 bits. Vectors (biases, batch norm) stay.
+// Precision of the file. kHalf stores matrices as float16, half the size; vectors (biases, batch
+// norm) stay float32.
 enum class Storage { kFull, kHalf };
 
-// Never a half-written file. Notes must not use the names format, config and checksum.
+// Writes a model file, atomically. Notes must not use the keys format, config and checksum.
 void save_network(const std::filesystem::path& path, const Network& network,
                   const Notes& notes = {}, Storage storage = Storage::kFull);
 
+// A network from a file.
 struct LoadedNetwork {
-  std::shared_ptr<Network> network;
-  Notes notes;
+  std::shared_ptr<Network> network;  // with its parameters
+  Notes notes;                       // as saved
 };
 
-// Whatever is wrong with the file is ErrorKind::kModel.
+// Reads a model file. Throws kModel where it is damaged or not a model.
 LoadedNetwork load_network(const std::filesystem::path& path);
 
 }  // namespace egc::models

@@ -1,4 +1,4 @@
-// A whole network of the paper, made from its configuration.
+// Networks: encoder, graph layers and head, made from a configuration.
 #pragma once
 
 #include <memory>
@@ -12,48 +12,51 @@
 
 namespace egc::models {
 
-// Categories of nodes, [rows, columns] row-major.
+// Categorical features of nodes.
 struct Categories {
-  std::span<const int32_t> values;
-  int64_t columns = 0;
+  std::span<const int32_t> values;    // [rows, columns], row-major
+  int64_t columns = 0;                // number of features
   std::shared_ptr<const void> owner;  // keeps the values alive; null: the caller does
 
-  bool defined() const { return columns > 0; }
+  bool defined() const { return columns > 0; }  // whether there are any
+  // Number of nodes.
   int64_t rows() const { return defined() ? std::ssize(values) / columns : 0; }
 };
 
-// What a network reads; which of it depends on the task.
+// What a network reads; which fields are set depends on the task.
 struct ModelInput {
-  Tensor x;  // [N, features], or
-  Categories categories;
-  Csr graph;
+  Tensor x;                         // [N, features], float features, or
+  Categories categories;            // [N, features], categorical ones
+  Csr graph;                        // N nodes
   std::vector<int64_t> first_node;  // tasks on graphs: Batch::first_node
 
-  HeteroGraph hetero;            // heterogeneous tasks, instead of x and graph
+  HeteroGraph hetero;            // heterogeneous tasks: instead of x and graph
   std::vector<Tensor> hetero_x;  // per node type; undefined where embeddings are learned
-  // Of a part of the graph, per node type: which embeddings are its nodes'. Empty: all, in order.
+  // Of a partition, per node type: the embeddings of its nodes. Empty: all, in order.
   std::vector<std::vector<int64_t>> hetero_ids;
 };
 
+// A whole network of the paper.
 class Network : public nn::Module {
  public:
-  // Tasks on graphs: [graphs, outputs], sequences [graphs, length * outputs]. On nodes:
-  // log-probabilities [nodes, outputs], of the target type where there are several.
+  // Tasks on graphs: [graphs, outputs]; sequences: [graphs, length * outputs]. Tasks on nodes:
+  // log-probabilities [nodes, outputs], of the target type in heterogeneous graphs. Graph outputs
+  // of classification are logits.
   virtual Tensor forward(Tape& tape, const ModelInput& input) = 0;
 
-  const ModelConfig& config() const { return config_; }
+  const ModelConfig& config() const { return config_; }  // what it was made from
 
  protected:
-  explicit Network(ModelConfig config) : config_(std::move(config)) {}
+  explicit Network(ModelConfig config) : config_(std::move(config)) {}  // for derived classes
 
  private:
   ModelConfig config_;
 };
 
-// Its parameters have no values before reset_parameters() or load_state().
+// Makes a network. Call reset_parameters() or load_state() before using it.
 std::shared_ptr<Network> make_network(const ModelConfig& config);
 
-// Of the same configuration, with values of its own.
+// A copy with its own values.
 std::shared_ptr<Network> copy_network(const Network& network);
 
 }  // namespace egc::models

@@ -1,4 +1,4 @@
-// Molecules of a file as datasets of some at a time, without labels: what prediction reads.
+// Molecules of a file in chunks, without labels: input of predictions.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,23 @@
 
 namespace egc::molecules {
 
+// Reads molecules and makes the features that a network was trained on.
 class MoleculeStream {
  public:
-  // info: of the dataset that a network was trained on; its recipe makes the features.
+  // info: description of the network's training data, whose recipe makes the features.
+  // smiles_column: as in MoleculeOptions.
   MoleculeStream(const std::filesystem::path& path, const std::string& smiles_column,
                  const data::DatasetInfo& info);
 
+  // Some molecules.
   struct Chunk {
-    data::Dataset dataset;
-    std::vector<SmilesRow> rows;  // what each graph was made of
-    std::vector<BadSmiles> bad;   // left out
+    data::Dataset dataset;        // a graph per valid molecule
+    std::vector<SmilesRow> rows;  // input row of each graph
+    std::vector<BadSmiles> bad;   // invalid lines, left out
   };
-  const SmilesRows& input() const { return rows_; }
+  const SmilesRows& input() const { return rows_; }  // the file
 
-  // At most `count` lines; nothing at the end.
+  // Reads at most `count` lines; nothing at the end.
   std::optional<Chunk> next(int64_t count);
 
  private:

@@ -1,5 +1,5 @@
-// SMILES of a file or of stdin, one after the other: a table with column names, or one a line, a
-// name behind it.
+// SMILES from a file or stdin, row by row: a table with column names, or lines of a SMILES and a
+// name.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,31 @@
 
 namespace egc::molecules {
 
+// A row of the input.
 struct SmilesRow {
-  int64_t number = 0;  // of the molecule, from 0
-  int64_t line = 0;    // of the file, from 1
-  std::string smiles;
-  std::string name;  // behind the SMILES of a line; may be empty
-  std::vector<float> labels;
-  std::vector<std::string> other;  // fields of the other_columns
+  int64_t number = 0;              // of the molecule, from 0
+  int64_t line = 0;                // of the file, from 1
+  std::string smiles;              // as in the file
+  std::string name;                // after the SMILES of a line; may be empty
+  std::vector<float> labels;       // of the label columns
+  std::vector<std::string> other;  // fields of other_columns()
 };
 
+// Reads the rows.
 class SmilesRows {
  public:
-  // path: a file, or - for stdin. column: of the SMILES; empty: the one called smiles, in any case.
-  // labels: columns of numbers. It is a table where its name says so, or a first line with a column
-  // called smiles.
+  // path: a file, or - for stdin. column: of the SMILES; empty: "smiles", in any case. labels:
+  // columns of numbers. The input is a table if its file name says so or its first line has a
+  // column "smiles".
   SmilesRows(const std::filesystem::path& path, const std::string& column,
              const std::vector<std::string>& labels);
-  bool next(SmilesRow& row);
+  bool next(SmilesRow& row);  // reads the next row; false at the end
 
-  // The column of the SMILES, and all others but labels; of a table.
+  // Of a table: column of the SMILES.
   const std::string& smiles_column() const { return smiles_column_; }
+  // Of a table: all columns but SMILES and labels.
   const std::vector<std::string>& other_columns() const { return other_columns_; }
-  bool is_table() const { return table_.has_value(); }
+  bool is_table() const { return table_.has_value(); }  // whether there are column names
 
  private:
   bool next_of_table(SmilesRow& row);

@@ -1,5 +1,5 @@
-// Batch norm with what follows it in the paper's networks: ReLU, dropout and residual, in one
-// operator. Parameters and buffers as PyTorch's BatchNorm1d.
+// Batch norm with ReLU, dropout and residual as one operator. Parameters and buffers as PyTorch's
+// BatchNorm1d.
 #pragma once
 
 #include "egc/nn/module.h"
@@ -7,28 +7,30 @@
 
 namespace egc::nn {
 
+// y = dropout(relu(batch_norm(x))) + residual: what follows a layer in the paper's networks.
 class NormActResidual : public Module {
  public:
+  // For C = channels columns.
   explicit NormActResidual(int64_t channels);
 
-  void reset_parameters(Rng& rng) override;
+  void reset_parameters(Rng& rng) override;  // weight 1, bias 0; running mean 0, variance 1
 
-  // y = dropout(relu(batch_norm(x))) + residual; the residual may be undefined.
+  // x, residual: [N, C]; residual may be undefined. Result: [N, C]. Training tapes update the
+  // running statistics.
   Tensor forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual);
 
-  // The same for a layer to apply itself: scale and shift of the running statistics, ReLU,
-  // residual. For inference.
+  // The same, with running statistics, as an epilogue that a layer applies in inference.
   ops::EpilogueTensors fold(const Tensor& residual) const;
 
-  ParameterPtr weight;
-  ParameterPtr bias;
-  ParameterPtr running_mean;
-  ParameterPtr running_var;
-  std::shared_ptr<int64_t> num_batches_tracked;
+  ParameterPtr weight;                           // [C]
+  ParameterPtr bias;                             // [C]
+  ParameterPtr running_mean;                     // [C], a buffer
+  ParameterPtr running_var;                      // [C], a buffer
+  std::shared_ptr<int64_t> num_batches_tracked;  // training steps so far
 
  private:
   ops::BatchNormTensors tensors() const;
 };
-using NormActResidualPtr = std::shared_ptr<NormActResidual>;
+using NormActResidualPtr = std::shared_ptr<NormActResidual>;  // shared, as modules are
 
 }  // namespace egc::nn

@@ -1,5 +1,4 @@
-// All layers by name: how each is made, which options it takes and what it can do. Whoever asks for
-// a layer by name asks here.
+// The table of layers: their names, how each is made, and which options it takes.
 #pragma once
 
 #include <memory>
@@ -14,45 +13,48 @@
 
 namespace egc::nn {
 
-// What a layer is made from; a layer takes what it knows of, and its own default where nothing is
-// given.
+// What a layer is made from. Layers ignore options that they do not take; options without a value
+// get the layer's default.
 struct ConvSpec {
-  int64_t in_channels = 0;
-  int64_t out_channels = 0;
-  std::optional<int64_t> heads;
-  std::optional<int64_t> bases;
-  std::optional<AggregatorSet> aggregators;
-  SelfLoops self_loops = SelfLoops::kAll;                     // egc
-  WeightActivation activation = WeightActivation::kIdentity;  // egc
+  int64_t in_channels = 0;                   // columns of the input
+  int64_t out_channels = 0;                  // columns of the output
+  std::optional<int64_t> heads;              // egc, gat, regc
+  std::optional<int64_t> bases;              // egc, regc
+  std::optional<AggregatorSet> aggregators;  // sage, egc-s, egc-m, egc, regc
+  SelfLoops self_loops = SelfLoops::kAll;    // egc: which aggregators see the node itself
+  WeightActivation activation = WeightActivation::kIdentity;  // egc: of the combination weights
   int64_t towers = 4;                                         // mpnn, pna
-  double mean_log_degree = 1.0;                               // pna
+  double mean_log_degree = 1.0;                               // pna: of the training set
   HeteroSchema schema = HeteroSchema::homogeneous();          // rgcn, regc
 };
 
+// A row of the table.
 struct LayerDescriptor {
-  std::string_view name;
-  std::shared_ptr<Conv> (*make)(const ConvSpec&) = nullptr;  // null: a network of its own (ga-mlp)
-  std::vector<std::string_view> options = {};                // as configurations call them
-  bool is_typed = false;           // for graphs with several types of nodes and edges
-  bool last_has_one_head = false;  // the last layer of a network, as the papers have it
+  std::string_view name;  // as in configurations: "egc-s"
+  // Null: not a layer but a whole network (ga-mlp).
+  std::shared_ptr<Conv> (*make)(const ConvSpec&) = nullptr;
+  std::vector<std::string_view> options = {};  // keys of the configuration that it takes
+  bool is_typed = false;                       // for heterogeneous graphs
+  bool last_has_one_head = false;  // the last layer of a network has one head, as in the papers
 
-  bool takes(std::string_view option) const;
+  bool takes(std::string_view option) const;  // whether the layer takes this option
 };
 
-// In the order of the paper's tables; what they do not have comes last.
+// All layers, in the order of the paper's tables; others come last.
 const std::vector<LayerDescriptor>& layer_table();
-// Throws kUsage with the known names.
+// The row of a name. Throws kUsage with the known names.
 const LayerDescriptor& layer_descriptor(std::string_view name);
 
 // Throws kUsage with the options that the layer takes unless `option` is one of them. `spelling`:
-// how the person wrote it, for instance --self-loops.
+// the option as the user wrote it, for instance --self-loops.
 void check_takes(std::string_view layer, std::string_view option, std::string_view spelling);
 
-// Throws kUsage with the known names.
+// Makes a layer; call reset_parameters() to initialize it. Throws kUsage for unknown names and
+// invalid options.
 std::shared_ptr<Conv> make_conv(std::string_view name, const ConvSpec& spec);
-std::vector<std::string_view> conv_names();  // of those that make_conv knows
+std::vector<std::string_view> conv_names();  // names that make_conv() knows
 
-// What make_conv takes for egc-s, egc-m and egc.
+// The options with which make_conv() makes egc-s, egc-m or egc.
 EgcConvOptions egc_options(std::string_view name, const ConvSpec& spec);
 
 }  // namespace egc::nn

@@ -1,5 +1,4 @@
-// GAT (Velickovic et al., ICLR 2018) with the attention vector split between source and target.
-// Memory O(V), nothing is kept per edge.
+// Attention layers: GAT and GATv2, in O(V) memory.
 #pragma once
 
 #include "egc/nn/conv.h"
@@ -8,9 +7,11 @@
 
 namespace egc::nn {
 
+// GAT (Velickovic et al., ICLR 2018), as PyTorch Geometric's GATConv. Throws kUsage for graphs with
+// edge weights.
 class GatConv : public Conv {
  public:
-  // out_channels is the width of all heads together.
+  // out_channels is the width of all heads together, H*C.
   GatConv(int64_t in_channels, int64_t out_channels, ops::AttentionShape shape = {8});
 
   void reset_parameters(Rng& rng) override;  // Glorot, zero bias
@@ -19,8 +20,8 @@ class GatConv : public Conv {
 
   ParameterPtr att_src;  // [1, H, C]
   ParameterPtr att_dst;  // [1, H, C]
-  ParameterPtr bias;     // [out]
-  LinearPtr lin_src;     // without bias
+  ParameterPtr bias;     // [H*C]
+  LinearPtr lin_src;     // [H*C, in], without bias
 
  private:
   Tensor score_weights(Tape& tape) const;
@@ -30,11 +31,11 @@ class GatConv : public Conv {
   ops::AttentionShape shape_;
 };
 
-// GATv2 (Brody et al., ICLR 2022): attention after the nonlinearity, separate Linears for source
-// and target. Scores are recomputed where they are needed; memory O(V).
+// GATv2 (Brody et al., ICLR 2022), as PyTorch Geometric's GATv2Conv: attention after the
+// nonlinearity. Throws kUsage for graphs with edge weights.
 class Gatv2Conv : public Conv {
  public:
-  // out_channels is the width of all heads together.
+  // out_channels is the width of all heads together, H*C.
   Gatv2Conv(int64_t in_channels, int64_t out_channels, ops::AttentionShape shape = {8});
 
   void reset_parameters(Rng& rng) override;  // Glorot, zero biases
@@ -42,7 +43,7 @@ class Gatv2Conv : public Conv {
                  const ops::EpilogueTensors& epilogue = {}) override;
 
   ParameterPtr att;   // [1, H, C]
-  ParameterPtr bias;  // [out]
+  ParameterPtr bias;  // [H*C]
   LinearPtr lin_l;    // of the source: the values
   LinearPtr lin_r;    // of the target: the query
 

@@ -1,4 +1,4 @@
-// The layers that are one aggregation and one or two Linears. Memory O(V).
+// Layers that are one aggregation and one or two linear layers, in O(V) memory.
 #pragma once
 
 #include "egc/kernels/aggregator.h"
@@ -7,46 +7,48 @@
 
 namespace egc::nn {
 
-// GCN (Kipf and Welling, ICLR 2017): y = S x W' + b with S the symmetrically normalised adjacency,
-// self-loops included.
+// GCN (Kipf and Welling, ICLR 2017): y = S x W' + b, S the symmetrically normalized adjacency with
+// self-loops.
 class GcnConv : public Conv {
  public:
-  GcnConv(int64_t in_channels, int64_t out_channels);
-  void reset_parameters(Rng& rng) override;  // Glorot, zero bias
+  GcnConv(int64_t in_channels, int64_t out_channels);  // columns of input and output
+  void reset_parameters(Rng& rng) override;            // Glorot, zero bias
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
   ParameterPtr bias;  // [out], added after the aggregation
-  LinearPtr lin;      // without bias
+  LinearPtr lin;      // [out, in], without bias
 
  private:
   int64_t in_;
 };
 
-// GIN (Xu et al., ICLR 2019) with one Linear: y = W ((1 + eps) x_i + sum of x_j) + b, eps learned.
+// GIN (Xu et al., ICLR 2019) with one linear layer: y = W ((1 + eps) x_i + sum of x_j) + b, eps
+// learned.
 class GinConv : public Conv {
  public:
-  GinConv(int64_t in_channels, int64_t out_channels);
-  void reset_parameters(Rng& rng) override;
+  GinConv(int64_t in_channels, int64_t out_channels);  // columns of input and output
+  void reset_parameters(Rng& rng) override;            // eps 0, the linear layer as PyTorch's
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
   ParameterPtr eps;  // [1]
-  LinearPtr nn;
+  LinearPtr nn;      // [out, in], with bias
 
  private:
   int64_t in_;
 };
 
-// GraphSAGE (Hamilton et al., NeurIPS 2017): y = W_l agg(x_j) + b + W_r x_i, agg the mean or max.
+// GraphSAGE (Hamilton et al., NeurIPS 2017): y = W_l agg(x_j) + b + W_r x_i.
 class SageConv : public Conv {
  public:
+  // aggregator: mean or max.
   SageConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator = Aggregator::kMean);
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
-  LinearPtr lin_l;  // of the neighbours, with bias
-  LinearPtr lin_r;  // of the node itself, without
+  LinearPtr lin_l;  // of the aggregate, with bias
+  LinearPtr lin_r;  // of the node itself, without bias
 
  private:
   int64_t in_;
@@ -54,14 +56,14 @@ class SageConv : public Conv {
   Aggregator aggregator_;
 };
 
-// A Linear of each node by itself: the layer that does not look at the graph.
+// A linear layer for each node by itself: a baseline that ignores the graph.
 class MlpConv : public Conv {
  public:
-  MlpConv(int64_t in_channels, int64_t out_channels);
+  MlpConv(int64_t in_channels, int64_t out_channels);  // columns of input and output
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
-  LinearPtr lin;
+  LinearPtr lin;  // [out, in], with bias
 
  private:
   int64_t in_;

@@ -1,10 +1,8 @@
-// Towers: a layer's columns cut into groups, each with weights of its own, and messages that are
-// linear in both ends.
+// Layers with towers, MPNN and PNA: columns are cut into groups, each with its own weights.
 //
-// A message W [x_i || x_j] + b is the sum of a part of the target and a part of the source. What is
-// the same for all neighbours of i can be taken out of every aggregator (sum, mean, max, min move
-// with it, the variance does not see it), so only the source's part is aggregated, in the fused
-// pass, and no message is ever stored: memory O(V) instead of O(E).
+// A message W [x_i || x_j] + b is a term of the target plus a term of the source. The target's term
+// is the same for all neighbours and can be taken out of every aggregator, so only the source's
+// term is aggregated, in the fused pass. No message is stored: O(V) memory instead of O(E).
 #pragma once
 
 #include <vector>
@@ -15,24 +13,25 @@
 
 namespace egc::nn {
 
+// How columns are cut into towers.
 struct Towers {
-  int64_t count = 4;
-  int64_t in = 0;  // columns of a tower
-  int64_t out = 0;
+  int64_t count = 4;  // number of towers
+  int64_t in = 0;     // input columns of a tower
+  int64_t out = 0;    // output columns of a tower
 };
 
-// MPNN (Gilmer et al., ICML 2017): per tower a message Linear([x_i || x_j]), its sum or greatest
-// over the neighbours, an update Linear([aggregate || x_i]); one Linear mixes the towers.
+// MPNN (Gilmer et al., ICML 2017). Per tower: messages Linear([x_i || x_j]), aggregated, then an
+// update Linear([aggregate || x_i]). A last linear layer combines the towers.
 class MpnnConv : public Conv {
  public:
-  // aggregator: add or max.
+  // aggregator: add or max. Widths must be divisible by `towers`.
   MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers = 4);
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
-  std::vector<LinearPtr> message_layer;
-  std::vector<LinearPtr> update_layer;
-  LinearPtr lin;
+  std::vector<LinearPtr> message_layer;  // of each tower
+  std::vector<LinearPtr> update_layer;   // of each tower
+  LinearPtr lin;                         // combines the towers
 
  private:
   int64_t in_;
@@ -42,11 +41,11 @@ class MpnnConv : public Conv {
 };
 
 // PNA (Corso et al., NeurIPS 2020): messages Linear([x_i || x_j]), four aggregators (mean, min,
-// max, std) in one fused pass, three scalers of the degree (identity, amplification, attenuation),
-// a Linear per tower over [x_i || 12 aggregates], one Linear that mixes the towers.
+// max, std) in one pass, three degree scalers (identity, amplification, attenuation), per tower a
+// linear layer of [x_i || 12 aggregates], and a last one that combines the towers.
 class PnaConv : public Conv {
  public:
-  // A deviation whose square is not greater counts as 0, as in PyTorch Geometric.
+  // Variances up to this value give a standard deviation of 0, as in PyTorch Geometric.
   static constexpr double kMinVariance = 1e-5;
 
   // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
@@ -54,9 +53,9 @@ class PnaConv : public Conv {
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
-  std::vector<LinearPtr> pre_nns;
-  std::vector<LinearPtr> post_nns;
-  LinearPtr lin;
+  std::vector<LinearPtr> pre_nns;   // messages of each tower
+  std::vector<LinearPtr> post_nns;  // updates of each tower
+  LinearPtr lin;                    // combines the towers
 
  private:
   Tensor scaled_updates(Tape& tape, const Tensor& x, const Tensor& aggregates) const;
@@ -67,7 +66,7 @@ class PnaConv : public Conv {
   Towers towers_;
 };
 
-// The mean of log(degree + 1); histogram[d] counts the nodes of degree d.
+// The mean of log(degree + 1); histogram[d] is the number of nodes of degree d.
 double mean_log_degree(const std::vector<int64_t>& histogram);
 
 }  // namespace egc::nn

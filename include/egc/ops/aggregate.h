@@ -1,4 +1,4 @@
-// The aggregates of neighbours themselves, and sums of embeddings.
+// Aggregation of neighbours, sparse products and row lookups.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,18 @@
 
 namespace egc::ops {
 
-// Several aggregators from one pass, next to each other: x [num_own_sources, F] gives
-// [num_targets, A*F], column a*F + c. bias: [1, A*F] or undefined.
+// Several aggregators in one pass. x: [num_own_sources, F].   bias: [1, A*F] or undefined. Result:
+// [num_targets, A*F]; aggregator a fills the columns from a*F on. Differentiable in x and bias.
 Tensor aggregate(Tape& tape, const Csr& graph, const AggregatorSet& aggregators,
                  SelfLoops self_loops, const Tensor& x, const Tensor& bias = {},
                  const EpilogueTensors& epilogue = {});
 
-// out[i] = sum of e_ij * x[j]: a sparse matrix times a dense one.
+// Sparse-dense product: out[i] = sum of e_ij * x[j]. x: [num_own_sources, C]. Result: [num_targets,
+// C].
 Tensor spmm(Tape& tape, const Csr& graph, const Tensor& x);
 
-// The rows of `table` by index: [indices, columns]. Rows may come several times.
+// Rows of `table` by index, like torch.index_select; indices may repeat. Result: [indices,
+// columns].
 Tensor select_rows(Tape& tape, const Tensor& table, std::span<const int64_t> indices);
 
 }  // namespace egc::ops

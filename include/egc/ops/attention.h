@@ -1,5 +1,5 @@
-// Attention of GAT and GATv2. Memory O(V): nothing is kept per edge.
-// Graphs with edge weights are refused: neither definition has a place for them.
+// Attention of GAT and GATv2 in O(V) memory: scores are recomputed in the backward pass instead of
+// stored per edge. Throws kUsage for graphs with edge weights, which neither definition has.
 #pragma once
 
 #include "egc/graph/csr.h"
@@ -7,19 +7,23 @@
 
 namespace egc::ops {
 
+// Options of an attention.
 struct AttentionShape {
-  int64_t heads = 1;
+  int64_t heads = 1;            // number of heads H
   double negative_slope = 0.2;  // of the leaky ReLU, in [0, 1]
-  bool self_loops = true;       // one for every node; loops of the graph are replaced
+  bool self_loops = true;       // add one to every node; they replace those of the graph
 };
 
-// values: [N, H*C].   scores: [N, 2*H], what a node gives as a source, then as a target.
-// bias: [1, H*C] or undefined.   Result: [N, H*C]. Differentiable in values, scores and bias.
+// GAT: a softmax over neighbours of leaky_relu(score of source + score of target). values: [N,
+// H*C].   scores: [N, 2*H], each node's scores as a source, then as a target. bias: [1, H*C] or
+// undefined.   Result: [N, H*C]. Differentiable in values, scores and bias.
 Tensor gat_attention(Tape& tape, const Csr& graph, const AttentionShape& shape,
                      const Tensor& values, const Tensor& scores, const Tensor& bias,
                      const EpilogueTensors& epilogue = {});
 
-// query: as values.   attention: [H, C]. Differentiable in these too.
+// GATv2: scores are attention . leaky_relu(value of source + query of target). values, query: [N,
+// H*C].   attention: [H, C].   bias: [1, H*C] or undefined. Result: [N, H*C]. Differentiable in
+// values, query, attention and bias.
 Tensor gatv2_attention(Tape& tape, const Csr& graph, const AttentionShape& shape,
                        const Tensor& values, const Tensor& query, const Tensor& attention,
                        const Tensor& bias, const EpilogueTensors& epilogue = {});

@@ -1,9 +1,6 @@
-// The EGC operator: from x and the weights of a layer to its output, differentiable in all of them.
-//
+// The EGC operator, from x and the parameters of a layer to its output:
 //   y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(x Theta_b')[i] + bias[h]
 //   w = activation(x Phi' + phi_bias)
-//
-// How the bases lie in memory (engine/slice_layout.h) is its own business.
 #pragma once
 
 #include "egc/graph/csr.h"
@@ -13,29 +10,33 @@
 
 namespace egc::ops {
 
+// Options of EGC: A aggregators, H heads, B bases, each L columns wide.
 struct EgcShape {
-  AggregatorSet aggregators;
-  SelfLoops self_loops = SelfLoops::kAll;
-  int64_t heads = 1;
-  int64_t bases = 1;
-  WeightActivation activation = WeightActivation::kIdentity;
+  AggregatorSet aggregators;               // in the order of the combination weights
+  SelfLoops self_loops = SelfLoops::kAll;  // which aggregators see the node itself
+  int64_t heads = 1;                       // H
+  int64_t bases = 1;                       // B
+  WeightActivation activation = WeightActivation::kIdentity;  // of the combination weights
 };
 
+// Parameters of EGC for F input columns.
 struct EgcWeights {
-  Tensor theta;     // [B * L, F]
-  Tensor phi;       // [H * A * B, F], rows ordered (h, a, b)
-  Tensor phi_bias;  // [1, H * A * B] or undefined
-  Tensor bias;      // [1, H * L] or undefined
+  Tensor theta;     // [B*L, F], makes the bases
+  Tensor phi;       // [H*A*B, F], makes the combination weights; rows ordered (h, a, b)
+  Tensor phi_bias;  // [1, H*A*B] or undefined
+  Tensor bias;      // [1, H*L] or undefined
 };
 
-// x: [num_own_sources, F].   Weights of rows are computed from `x_target` [num_targets, F] where it
-// is given: graphs whose targets are other nodes.   Result: [num_targets, H * L].
-// Of a part of a graph, x is its own rows; those of others are exchanged (halo_exchange.h).
+// The whole operator. x: [num_own_sources, F].   x_target: [num_targets, F], for graphs whose
+// targets are other nodes; undefined: x.   Result: [num_targets, H*L]. Differentiable in x,
+// x_target and the weights. In a partition, x has the rows of its own nodes; the halo is exchanged
+// by the operator.
 Tensor egc(Tape& tape, const EgcShape& shape, const EgcWeights& weights, const Tensor& x,
            const Csr& graph, const EpilogueTensors& epilogue = {}, const Tensor& x_target = {});
 
-// The second half by itself, on bases and weights that are there: for layers that share bases.
-// bases: [num_own_sources, B*L].   weights: [num_targets, H*A*B], activated.   bias: [1, H*L].
+// The second half alone, on given bases and combination weights, for layers that share bases.
+// bases: [num_own_sources, B*L].   weights: [num_targets, H*A*B], activated.   bias: [1, H*L] or
+// undefined.   Result: [num_targets, H*L].
 Tensor egc_aggregate(Tape& tape, const EgcShape& shape, const Tensor& bases, const Tensor& weights,
                      const Tensor& bias, const Csr& graph);
 

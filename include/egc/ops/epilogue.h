@@ -1,5 +1,5 @@
-// A folded batch norm, ReLU and residual that an operator applies to the rows it has just finished
-// (engine/epilogue.h). For inference: it has no gradient.
+// A folded batch norm, ReLU and residual that an operator applies to the rows it has just finished.
+// For inference only: it has no gradient.
 #pragma once
 
 #include "egc/engine/epilogue.h"
@@ -7,22 +7,25 @@
 
 namespace egc::ops {
 
+// y * scale + shift, then ReLU, then + residual; each step is optional.
 struct EpilogueTensors {
-  Tensor scale;  // [1, columns], with shift, or both undefined
-  Tensor shift;  // [1, columns]
-  bool relu = false;
-  Tensor residual;  // [N, columns] or undefined
+  Tensor scale;       // [1, columns]; defined exactly when shift is
+  Tensor shift;       // [1, columns]
+  bool relu = false;  // apply ReLU
+  Tensor residual;    // [N, columns] or undefined
 
+  // Whether there is nothing to apply.
   bool empty() const { return !scale.defined() && !relu && !residual.defined(); }
 };
 
-// Null where the tensor is undefined.
+// The tensor's values; null if it is undefined.
 template <class T>
 T* pointer(const Tensor& t) {
   return t.defined() ? t.data<T>() : nullptr;
 }
 
-// Borrowed pointers for an output [rows, columns] of type T.
+// Pointers to the epilogue of an output [rows, columns] of type T. Throws kUsage where shapes do
+// not fit, or where the operator is recorded for a backward pass.
 template <class T>
 Epilogue<T> borrow(const EpilogueTensors& e, int64_t rows, int64_t columns, bool recorded) {
   Epilogue<T> out;

@@ -1,4 +1,4 @@
-// Where the gradient with respect to one tensor is gathered during a backward pass.
+// Gradients of tensors, as a backward pass accumulates them.
 #pragma once
 
 #include <functional>
@@ -7,24 +7,27 @@
 
 namespace egc {
 
+// The gradient with respect to one tensor.
 class Gradient {
  public:
-  // Undefined before anything came.
+  // The gradient; undefined before the first contribution.
   const Tensor& value() const { return value_; }
+  // Returns the gradient and resets it to undefined.
   Tensor take() { return std::exchange(value_, Tensor()); }
 
-  // Adds a finished gradient; the first one is taken over without a copy.
+  // Adds a contribution; the first one is kept without a copy.
   void add(const Tensor& gradient);
 
-  // A place for an operator to write to. The first to ask writes, the others add: nothing is filled
-  // with zeros only to be added to.
+  // A buffer for an operator to write its contribution to. The first contribution overwrites it and
+  // later ones are added, so buffers are not zeroed first.
   struct Sink {
-    Tensor to;
-    bool accumulate = false;
+    Tensor to;                // where to write
+    bool accumulate = false;  // true: add to the values; false: overwrite them
   };
+  // The buffer for the next contribution, [rows, columns].
   Sink sink(int64_t rows, int64_t columns, DType type);
 
-  // Called in the backward pass when everybody has added: for parameters that travel early.
+  // Called during the backward pass once the gradient is complete, for instance to send it early.
   std::function<void()> on_complete;
 
  private:

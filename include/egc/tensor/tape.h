@@ -1,8 +1,4 @@
-// One forward pass: what it records for the backward pass, and whether it trains.
-//
-// Operators append themselves in the order in which they run, so going backwards over the tape
-// visits each after everything that used its output. In inference nothing is recorded, and nothing
-// is kept.
+// The tape: what a forward pass records for the backward pass.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +13,47 @@
 
 namespace egc {
 
+// One forward pass: its mode, and the operators that it has recorded.
+//
+// Operators append themselves in the order in which they run; backward() visits them in reverse. An
+// inference tape records nothing, so intermediate results are freed at once. Use a new tape for
+// every forward pass.
 class Tape {
  public:
-  // Nothing is recorded; batch norm takes its running statistics, dropout does nothing.
+  // Records nothing; batch norm uses its running statistics, dropout does nothing.
   static Tape inference() { return Tape(false, false, 0); }
-  // Recorded, with the batch's statistics and with dropout drawn from the seed.
+  // Records; batch norm uses the statistics of the batch, dropout draws from the seed.
   static Tape training(uint64_t seed) { return Tape(true, true, seed); }
-  // Recorded, but computed as in inference: gradients of what a trained network says.
+  // Records, but computes as in inference: for gradients of a trained network's outputs.
   static Tape differentiation() { return Tape(true, false, 0); }
 
-  ~Tape();
-  Tape(Tape&&) = default;
+  ~Tape();                 // frees what was recorded
+  Tape(Tape&&) = default;  // moves what was recorded
   Tape& operator=(Tape&&) = delete;
 
-  bool is_recording() const { return recording_; }
+  bool is_recording() const { return recording_; }  // whether backward() is possible
+  // Whether batch norm and dropout behave as in training.
   bool is_training() const { return training_; }
-  // For the next operator that draws: a function of the pass's seed and of the operators before.
+  // The seed for the next operator that draws random numbers: a function of the tape's seed and of
+  // the number of earlier draws.
   uint64_t next_seed();
 
-  // Whether an operator over these inputs has a gradient to compute.
+  // Whether some of the inputs need a gradient on this tape.
   bool wants(std::initializer_list<const Tensor*> inputs) const;
+  // As above.
   bool wants(std::span<const Tensor> inputs) const;
 
-  // Gives the output a gradient. `backward` gets it, complete, and adds to those of the inputs; it
-  // is not called where nothing depends on the output.
+  // Backward function of an operator: receives the complete gradient of the output and adds to the
+  // gradients of the inputs.
   using Backward = std::function<void(const Tensor& grad_output)>;
+  // Records an operator and gives its output a gradient. `backward` is not called if nothing
+  // depends on the output.
   void record(Tensor& output, std::vector<Tensor> inputs, Backward backward);
 
-  // From the output of a recorded operator and the gradient of a number with respect to it. What
-  // was recorded is gone afterwards.
+  // Runs the backward pass from `output`, which a recorded operator must have produced, and its
+  // gradient [rows, columns]. Gradients are added to those of the parameters. Clears the tape.
   void backward(const Tensor& output, const Tensor& grad_output);
-  // The same for who kept the output's gradient, but not the output.
+  // As above, for callers that kept only the output's gradient().
   void backward(const std::shared_ptr<Gradient>& output, const Tensor& grad_output);
 
  private:

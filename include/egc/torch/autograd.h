@@ -1,4 +1,4 @@
-// Operators of egc on LibTorch's tensors, with gradients by LibTorch's autograd.
+// Operators of egc on LibTorch tensors, with gradients through LibTorch's autograd.
 //
 //   at::Tensor y = egc::torch::run("spmm", [graph](egc::Tape& tape, const auto& in) {
 //     return egc::ops::spmm(tape, graph, in[0]);
@@ -15,25 +15,24 @@
 
 namespace egc::torch {
 
-// One matrix from several. It computes the same every time it is called with the same inputs.
+// Computes one matrix from several. Must be deterministic: it may run twice with the same inputs.
 using Operator = std::function<Tensor(Tape& tape, const std::vector<Tensor>& inputs)>;
 
-// `operation` is named in errors. Inputs are float32 or float64 in the CPU's memory; an undefined
-// one reaches the operator undefined, a vector as one row. The result is a matrix.
+// Runs an operator. `operation` names it in errors. Inputs are float32 or float64 on the CPU;
+// undefined tensors stay undefined, vectors become one row. The result is a matrix.
 //
 // A second backward pass over a retained graph runs the operator again. Second derivatives and
-// forward-mode differentiation are refused.
+// forward-mode differentiation throw.
 at::Tensor run(const std::string& operation, const Operator& op,
                const std::vector<at::Tensor>& inputs);
 
-// The tensor's own memory, which is kept as long as it is used; copied where it is not contiguous.
-// All dimensions but the last are rows.
+// A tensor of LibTorch without a copy if it is contiguous; all dimensions but the last become rows.
 Tensor borrow(const std::string& operation, const at::Tensor& t);
 
-// The matrix' own memory.
+// The same matrix as a tensor of LibTorch; shares memory.
 at::Tensor to_torch(const Tensor& t);
 
-// "[3, 4] Float", for messages.
+// Shape and type for messages: "[3, 4] Float".
 std::string describe(const at::Tensor& t);
 
 }  // namespace egc::torch

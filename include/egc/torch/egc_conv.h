@@ -1,4 +1,4 @@
-// EGC, the Efficient Graph Convolution (Tailor et al., ICLR 2022), as a module of LibTorch.
+// EGC, the Efficient Graph Convolution (Tailor et al., ICLR 2022), as a LibTorch module.
 //
 //   egc::torch::EgcConv conv(egc::nn::EgcConvOptions::egc_s(128, 128));
 //   at::Tensor y = conv(x, graph);
@@ -12,39 +12,44 @@
 
 namespace egc::torch {
 
-// y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i], heads
-// concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch Geometric's
-// EGConv: bases_lin.weight [B*L, F], comb_lin.weight [H*A*B, F], comb_lin.bias, bias.
+// The Efficient Graph Convolution:
+//   y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i]
+// with heads concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch
+// Geometric's EGConv: bases_lin.weight [B*L, F], comb_lin.weight [H*A*B, F], comb_lin.bias, bias.
 class EgcConvImpl : public ::torch::nn::Cloneable<EgcConvImpl> {
  public:
+  // Throws unless the options make sense together.
   explicit EgcConvImpl(nn::EgcConvOptions options);
+  // With the default options, EGC-S.
   EgcConvImpl(int64_t in_channels, int64_t out_channels)
       : EgcConvImpl(nn::EgcConvOptions(in_channels, out_channels)) {}
 
-  void reset() override;
-  // Glorot for the bases, a default Linear for the weights, zero bias; by LibTorch's generator.
+  void reset() override;  // makes the parameters; called by constructor and clone()
+  // Glorot for the bases, PyTorch's Linear for the combination weights, zero bias; draws from
+  // LibTorch's generator.
   void reset_parameters();
-  void pretty_print(std::ostream& stream) const override;
+  void pretty_print(std::ostream& stream) const override;  // prints the options
 
-  // float32 and float64; other types are refused before anything is changed.
+  // Moves and converts the parameters. Throws for types other than float32 and float64.
   void to(::torch::Device device, ::torch::Dtype dtype, bool non_blocking = false) override;
+  // As above, without moving.
   void to(::torch::Dtype dtype, bool non_blocking = false) override;
   using ::torch::nn::Cloneable<EgcConvImpl>::to;
 
   // x: [N, in_channels], N = nodes of the graph.   Result: [N, out_channels].
   at::Tensor forward(const at::Tensor& x, const Csr& graph);
 
-  nn::EgcConvOptions options;
-  ::torch::nn::Linear bases_lin = nullptr;
-  ::torch::nn::Linear comb_lin = nullptr;
-  at::Tensor bias;  // undefined without
+  nn::EgcConvOptions options;               // as given
+  ::torch::nn::Linear bases_lin = nullptr;  // [B*L, F], without bias
+  ::torch::nn::Linear comb_lin = nullptr;   // [H*A*B, F]
+  at::Tensor bias;                          // [H*L]; undefined without bias
 };
 
-// What TORCH_MODULE(EgcConv) makes, in a namespace that is called torch itself.
+// The module holder of EgcConvImpl, as TORCH_MODULE makes it.
 class EgcConv : public ::torch::nn::ModuleHolder<EgcConvImpl> {
  public:
   using ::torch::nn::ModuleHolder<EgcConvImpl>::ModuleHolder;
-  using Impl = EgcConvImpl;
+  using Impl = EgcConvImpl;  // the module
 };
 
 }  // namespace egc::torch

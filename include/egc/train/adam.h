@@ -1,5 +1,4 @@
-// Adam (Kingma and Ba, ICLR 2015) over all parameters of a network in one pass each step. Weight
-// decay is L2: added to the gradient.
+// Adam (Kingma and Ba, ICLR 2015), all parameters of a network in one pass.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +9,28 @@
 
 namespace egc::train {
 
+// Options of Adam; defaults as in torch.optim.Adam.
 struct AdamOptions {
-  double wd = 0;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double clip = 0;  // maximum norm of all gradients together (clipping); 0: off
+  double wd = 0;         // weight decay (L2), added to the gradient
+  double beta1 = 0.9;    // decay of the mean of gradients
+  double beta2 = 0.999;  // decay of the mean of squared gradients
+  double eps = 1e-8;     // added to the denominator
+  double clip = 0;       // maximum norm of all gradients together; 0: no clipping
 };
 
+// The optimizer with its state.
 class Adam {
  public:
-  // Of float32 values.
+  // Optimizes these parameters. Throws kUsage unless they are float32.
   Adam(std::vector<nn::ParameterPtr> parameters, const AdamOptions& options);
 
-  // Takes the gradients away, so that the next backward pass hands over its own buffers instead of
-  // adding to these. A parameter without a gradient stays as it is.
+  // Updates the parameters from their gradients, which become undefined afterwards (no zero_grad()
+  // is needed). Parameters without a gradient do not change.
   void step(double lr);
 
-  // Both moments of all parameters and the number of steps: for checkpoints.
+  // The moments of all parameters and the number of steps, for checkpoints.
   State state() const;
-  // Throws kModel with `where`.
+  // Loads what state() returned. Throws kModel, naming `where`, unless it fits.
   void load(const State& state, const std::string& where);
 
  private:

@@ -1,4 +1,4 @@
-// The loss of each task.
+// Loss functions of the tasks.
 #pragma once
 
 #include <vector>
@@ -10,23 +10,24 @@ namespace egc::train {
 
 using inference::Targets;
 
+// A loss and its gradient.
 struct Loss {
-  double value = 0;
-  Tensor gradient;  // with respect to the output, where it was asked for
+  double value = 0;  // mean over labelled items
+  Tensor gradient;   // with respect to the output; undefined for WantLoss::kValue
 };
+// Whether the gradient is computed too.
 enum class WantLoss { kWithGradient, kValue };
 
-// output: what Network::forward gives. Unlabelled items (NaN, -1) count nothing; without any label
-// the loss is 0. `balanced`: classes weigh by their rarity within the batch, as benchmarking-gnns
-// weighs PATTERN and CLUSTER.
+// The mean loss of a batch. output: what Network::forward returned. Items without a label (NaN, -1)
+// are ignored; without any label the loss is 0. balanced: classes are weighted by their rarity in
+// the batch, as benchmarking-gnns does for PATTERN and CLUSTER.
 //
-// counts: what count_labels says of the batch. Where other processes have a part of it, that of all
-// parts added up: the loss is then this part's share, and the shares add up to the loss of the
-// batch.
+// counts: the result of count_labels() for the batch. Where other ranks compute shares of the
+// batch, the sum of theirs: the result is then this rank's share of the loss.
 Loss loss(Task task, const Tensor& output, const Targets& targets, bool balanced,
           const std::vector<double>& counts, WantLoss want = WantLoss::kWithGradient);
 
-// How many items have a label; balanced: of each of the classes.
+// Number of labelled items; if balanced, of each class.
 std::vector<double> count_labels(Task task, const Targets& targets, bool balanced,
                                  int64_t num_classes);
 

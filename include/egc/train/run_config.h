@@ -1,5 +1,5 @@
-// What a training run is: the network and how it is trained, as one JSON file. The files of
-// configs/ and the config.json of a run have this form, so either can start a run again.
+// The configuration of a training run: network and training, as one JSON file. The files of
+// configs/ and the config.json of a run have this form.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +10,57 @@
 
 namespace egc::train {
 
+// Options of training. docs/parameters.md describes them all.
 struct TrainConfig {
-  double lr = 1e-3;
-  double wd = 0;           // Adam's own L2: added to the gradient
-  int64_t batch = 64;      // graphs; one large graph is always trained whole
-  int64_t epochs = 200;    // at most
-  int64_t patience = 20;   // more epochs without improvement end it; 0: never
-  double lr_factor = 0.5;  // the learning rate is multiplied by it after lr_patience epochs
-  int64_t lr_patience = 10;
-  double min_lr = 1e-5;
-  std::string monitor;             // metric to monitor: "loss" or the dataset's metric (empty)
-  double clip = 0;                 // maximum norm of all gradients together (clipping); 0: off
-  std::string split;               // of the dataset; empty: its first
+  double lr = 1e-3;                // learning rate
+  double wd = 0;                   // weight decay (L2), added to the gradient
+  int64_t batch = 64;              // graphs per batch; one large graph is trained in full batches
+  int64_t epochs = 200;            // maximum number
+  int64_t patience = 20;           // patience of early stopping, in epochs; 0: never
+  double lr_factor = 0.5;          // the learning rate is multiplied by it on a plateau
+  int64_t lr_patience = 10;        // epochs without improvement that make a plateau
+  double min_lr = 1e-5;            // lower bound of the learning rate
+  std::string monitor;             // metric to monitor: "loss"; empty: the dataset's metric
+  double clip = 0;                 // maximum norm of all gradients together; 0: no clipping
+  std::string split;               // name of the dataset's split; empty: the first
   double drop_edges = 0;           // DropEdge probability
-  double drop_nodes = 0;           // likewise of nodes, with their edges
-  double aggregator_sparsity = 0;  // of aggregator_penalty.h
-  // Float features: "train" scales them by the mean and deviation of the training set; "none" or
-  // empty leaves them as they are.
+  double drop_nodes = 0;           // probability of dropping a node and its edges
+  double aggregator_sparsity = 0;  // weight of the penalty that selects aggregators; 0: none
+  // Float features: "train" standardizes them by mean and standard deviation of the training set;
+  // "none" or empty keeps them.
   std::string standardize;
 
-  bool operator==(const TrainConfig&) const = default;
+  bool operator==(const TrainConfig&) const = default;  // compares all fields
 };
 
+// Parses and checks a configuration; `where` names the source in errors. Throws kUsage.
 TrainConfig parse_train_config(const std::string& json_text, const std::string& where);
-std::string to_json(const TrainConfig& config);
-// As for models::ModelConfig.
+std::string to_json(const TrainConfig& config);  // the inverse of parse_train_config()
+// All fields, in the order of files.
 std::vector<FieldFacts> config_fields();
+// Sets the fields that a JSON object contains.
 void override_fields(TrainConfig& config, const std::string& json_text);
-// Throws kUsage unless the numbers make sense.
+// Throws kUsage unless the values are valid.
 void check_config(const TrainConfig& config);
 
-// From a model's notes; the defaults where they do not tell.
+// The training configuration that a model file records; defaults for what it does not.
 TrainConfig training_of(const models::Notes& notes);
 
+// The configuration of a run.
 struct RunConfig {
-  std::string dataset;  // may be empty
-  models::ModelConfig model;
-  TrainConfig train;
-  uint64_t seed = 0;
-  std::string dataset_checksum;  // of a run that has begun
-  std::string version;           // likewise: of the program that began it
+  std::string dataset;           // name or path; may be empty
+  models::ModelConfig model;     // the network
+  TrainConfig train;             // its training
+  uint64_t seed = 0;             // of all randomness
+  std::string dataset_checksum;  // in a run's config.json; otherwise empty
+  std::string version;           // of the program that started the run; otherwise empty
 };
 
+// Parses and checks a configuration; `where` names the source in errors. Throws kUsage.
 RunConfig parse_run_config(const std::string& json_text, const std::string& where);
+// Reads a configuration file.
 RunConfig read_run_config(const std::string& path);
+// The network of a configuration file.
 inline models::ModelConfig read_model_config(const std::string& path) {
   return read_run_config(path).model;
 }

@@ -1,5 +1,4 @@
-// A dataset as a network is trained on it: batches of the parts of a split, whether it is many
-// graphs, one, or one with several types of nodes.
+// A dataset as training uses it: batches of the sets of a split.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +14,41 @@
 
 namespace egc::train {
 
+// The training, validation or test set of a split.
 enum class Part { kTrain, kValid, kTest };
-const NamedTable<Part>& parts();
+const NamedTable<Part>& parts();  // names: train, valid, test
 
 using inference::BatchStream;
 using inference::BatchTensors;
 
+// A dataset with one of its splits.
 class TaskData {
  public:
-  // Parts of the split as given; without a validation set a tenth of train is taken for it. `words`
-  // and `length`: of the vocabulary of a sequence task.
+  // Uses the named split. If it has no validation set, a tenth of the training set becomes one.
+  // words, length: vocabulary size and sequence length of sequence tasks.
   TaskData(const data::Dataset& dataset, const std::string& split, int64_t words = 5000,
            int64_t length = 5);
-  // With a vocabulary that there is already.
+  // As above, with the vocabulary of a trained model.
   TaskData(const data::Dataset& dataset, const std::string& split,
            data::TargetVocabulary vocabulary);
-  // One of several processes' part of one large graph.
+  // One partition of a large graph.
   TaskData(const data::DatasetPart& part, const std::string& split);
-  ~TaskData();
-  TaskData(TaskData&&) noexcept;
+  ~TaskData();                    // frees prepared graphs
+  TaskData(TaskData&&) noexcept;  // moves them
 
-  const data::Dataset& dataset() const;
-  const data::TargetVocabulary& vocabulary() const;
-  bool is_part() const;
-  // Graphs, or nodes where there is one graph.
+  const data::Dataset& dataset() const;              // the data
+  const data::TargetVocabulary& vocabulary() const;  // of sequence tasks
+  bool is_part() const;                              // whether it is a partition of a graph
+  // Ids of the set's graphs, or nodes if there is one graph.
   std::span<const int64_t> ids(Part part) const;
-  // Mean of log(degree + 1) over the nodes that are trained on: what PNA scales by.
+  // The mean of log(degree + 1) over the nodes of the training set, for PNA.
   double mean_log_degree() const;
 
-  // Shuffled by the seed, every batch of at least two graphs: for training. Of each the part of one
-  // of `shares` processes; of one large graph they must have parts.
+  // Batches in random order, of at least two graphs each, for training. With several ranks: share
+  // `share` of `shares` of each batch.
   std::unique_ptr<BatchStream> shuffled(Part part, int64_t batch, uint64_t seed, int64_t share = 0,
                                         int64_t shares = 1) const;
-  // In the order of the ids.
+  // Batches in the order of the ids, for evaluation.
   std::unique_ptr<BatchStream> in_order(Part part, int64_t batch) const;
 
  private:

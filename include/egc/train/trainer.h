@@ -1,7 +1,4 @@
-// Training a network on a dataset: the loop, without files and without a terminal.
-//
-// All randomness is a function of the seed, the epoch and the batch: initial values, the order of
-// graphs, dropout. So a run can stop after any batch and go on elsewhere with the same bits.
+// The training loop, without files and without output.
 #pragma once
 
 #include <cstdint>
@@ -18,51 +15,58 @@
 
 namespace egc::train {
 
-// Throws kUsage unless the dataset has the metric that the configuration monitors, and sampling
-// and penalties are for such a network.
+// Throws kUsage unless the dataset has the monitored metric, and sampling and penalties apply to
+// the network.
 void check_training(const RunConfig& config, const data::DatasetInfo& info);
 
-// Throws kUsage unless a group of processes can train such a network on the dataset.
+// Throws kUsage unless a process group can train the network on the dataset.
 void check_group_training(const RunConfig& config, const data::Dataset& dataset, int64_t processes);
 
+// Trains a network on a dataset.
+//
+// All randomness (initial values, order, dropout) is a function of seed, epoch and batch, so a run
+// can stop after any batch and resume bit-for-bit.
 class Trainer {
  public:
-  // `data` and `group` must outlive it. Throws kUsage unless network and dataset fit. With a group
-  // every rank has a part of each batch, and all of them the same network after every step: that of
-  // one process, but for rounding.
+  // `data` and `group` must outlive it. Throws kUsage unless network and dataset fit. In a process
+  // group every rank computes a share of each batch, and all have the same parameters after each
+  // step: those of one process, up to rounding.
   Trainer(const TaskData& data, const RunConfig& config,
           distributed::ProcessGroup* group = nullptr);
 
-  // After each batch; false: stop there. The counts are of this epoch.
+  // The state after a batch.
   struct Step {
-    int64_t epoch = 0;
-    int64_t batch = 0;
-    int64_t batches = 0;
-    double loss = 0;  // mean of the epoch so far; of a group, without this batch
+    int64_t epoch = 0;    // counted from 1
+    int64_t batch = 0;    // batches of this epoch that are done
+    int64_t batches = 0;  // per epoch
+    double loss = 0;      // mean of the epoch so far; in a process group without this batch
   };
-  using OnStep = std::function<bool(const Step&)>;
+  using OnStep = std::function<bool(const Step&)>;  // called after each batch; false stops there
 
-  // Trains and validates one epoch, or the rest of one; false where on_step stopped it. A loss that
-  // is NaN throws, and leaves progress and parameters useless.
+  // Trains and validates one epoch, or the rest of one. Returns false if on_step stopped it. Throws
+  // kVerification where the loss is NaN; the trainer must not be used afterwards.
   bool run_epoch(const OnStep& on_step);
+  // By number of epochs, early stopping or learning rate.
   bool finished() const { return is_finished(progress_, config_.train); }
 
-  const RunConfig& config() const { return config_; }
-  const TaskData& data() const { return data_; }
-  const Progress& progress() const { return progress_; }
-  models::Network& network() { return *network_; }
+  const RunConfig& config() const { return config_; }     // as given
+  const TaskData& data() const { return data_; }          // as given
+  const Progress& progress() const { return progress_; }  // epochs and best epoch so far
+  models::Network& network() { return *network_; }        // in its current state
   // The network of the best epoch so far.
   models::Network& best() { return *best_; }
+  // Whether the last epoch was the best.
   bool last_was_best() const { return progress_.best_epoch == progress_.epochs_done(); }
 
-  // Everything that a checkpoint keeps.
+  // Everything that a checkpoint stores.
   struct State {
-    egc::State tensors;
-    Progress progress;
+    egc::State tensors;  // parameters, optimizer, best network
+    Progress progress;   // figures and position
   };
-  State state() const;
+  State state() const;  // for a checkpoint
+  // Resumes; `where` names the source in errors.
   void load(const State& state, const std::string& where);
-  // Of a group: takes over what rank 0 has.
+  // In a process group: takes over the state of rank 0.
   void follow_first();
 
  private:

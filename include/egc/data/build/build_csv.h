@@ -1,5 +1,4 @@
-// A dataset from tables of one's own: nodes with an id, a label and features, and edges between
-// ids.
+// Datasets from a user's tables: nodes with ids, labels and features, and edges between ids.
 #pragma once
 
 #include <array>
@@ -14,47 +13,51 @@
 
 namespace egc::data {
 
+// Which tables and columns make the dataset.
 struct CsvOptions {
-  std::filesystem::path edges;  // columns source and target, or the first two
-  std::filesystem::path nodes;
-  std::string id;                   // column of the node's id; empty: "id", or the first
-  std::string label;                // column of `nodes`, or of `graphs` where that is given
-  std::string graph_id;             // column that tells which graph a node is of; empty: one graph
-  std::filesystem::path graphs;     // table with graph_id and label; empty: labels stand with nodes
-  std::string split;                // column of train, valid, test; empty: "split", if it is one
-  std::vector<std::string> ignore;  // columns that are no features
-  std::map<std::string, ColumnKind> columns;  // what the person says of columns
-  TextFeatures text = TextFeatures::kOneHot;
-  std::optional<Task> task;  // empty: from the labels
-  bool undirected = false;   // every edge counts in both directions
+  std::filesystem::path edges;      // columns source and target, or the first two
+  std::filesystem::path nodes;      // a row per node
+  std::string id;                   // column of node ids; empty: "id", or the first
+  std::string label;                // column of `nodes`, or of `graphs` if given
+  std::string graph_id;             // column with the graph of a node; empty: one graph
+  std::filesystem::path graphs;     // table with graph_id and label; empty: nodes have the labels
+  std::string split;                // column with train, valid or test; empty: "split" if it exists
+  std::vector<std::string> ignore;  // columns that are not features
+  std::map<std::string, ColumnKind> columns;  // kinds of columns that the user sets
+  TextFeatures text = TextFeatures::kOneHot;  // how text becomes features
+  std::optional<Task> task;                   // empty: from the labels
+  bool undirected = false;                    // every edge counts in both directions
+  // Of training, validation and test set, if drawn.
   std::array<double, 3> fractions = {0.8, 0.1, 0.1};
-  uint64_t seed = 0;
-  std::string name;
+  uint64_t seed = 0;  // of the split
+  std::string name;   // of the dataset
 
-  // For prediction: columns as they were learned for this dataset, no labels and no split.
+  // For predictions: make the features of this dataset, without labels and split.
   const DatasetInfo* like = nullptr;
 };
 
-// A column of the table that is no feature: names, notes, labels. It travels into predictions.
+// A column that is not a feature, such as names or notes; predictions include it.
 struct ExtraColumn {
-  std::string name;
-  std::vector<std::string> values;  // in the order of the dataset's items
+  std::string name;                 // header of the column
+  std::vector<std::string> values;  // one per item of the dataset
 };
 
+// A dataset from tables, and how it was made.
 struct CsvDataset {
-  Dataset dataset;                   // info.columns tells what became of the columns
+  Dataset dataset;                   // info.columns says how columns became features
   std::vector<ColumnPlan> plan;      // of every column that could be a feature
   std::vector<ColumnGaps> gaps;      // of each column of the dataset
-  std::vector<std::string> notices;  // what the person should know, a sentence each
+  std::vector<std::string> notices;  // sentences for the user
   std::vector<std::string> classes;  // names, where labels are text or whole numbers
-  int64_t missing_labels = 0;
-  std::string split_column;         // where the split came from; empty: drawn
-  std::string id_column;            // of the table of nodes
-  std::vector<std::string> nodes;   // ids, in the order of the dataset
-  std::vector<std::string> graphs;  // likewise
-  std::vector<ExtraColumn> extra;   // of nodes, where they are the items
+  int64_t missing_labels = 0;        // number of items without a label
+  std::string split_column;          // where the split came from; empty: drawn
+  std::string id_column;             // of the table of nodes
+  std::vector<std::string> nodes;    // ids, in the order of the dataset
+  std::vector<std::string> graphs;   // ids, in the order of the dataset
+  std::vector<ExtraColumn> extra;    // of nodes, where they are the items
 };
 
+// Builds a dataset. Throws kData with file and line for invalid tables, kUsage for unknown columns.
 CsvDataset build_csv(const CsvOptions& options);
 
 }  // namespace egc::data

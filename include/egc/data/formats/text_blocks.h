@@ -1,5 +1,5 @@
-// A file of text, plain or gzip, in blocks of whole lines. A thread of its own reads and
-// decompresses ahead of whoever parses. Memory: a few blocks, whatever the file unpacks to.
+// Text files, plain or gzip, in blocks of whole lines. A background thread reads and decompresses
+// ahead; memory stays at a few blocks.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,17 @@
 namespace egc::data {
 
 // The path that stands for the standard input.
-constexpr const char* kStdin = "-";
+constexpr const char* kStdin = "-";  // the path that stands for standard input
 
+// Reads a file block by block.
 class TextBlocks {
  public:
-  // Throws kData where the file cannot be opened.
+  // Opens a file. Throws kData where that fails.
   explicit TextBlocks(const std::filesystem::path& path);
-  ~TextBlocks();
+  ~TextBlocks();  // stops the background thread
 
-  // Whole lines; the last block may end without a newline. Empty at the end. Valid until the next
-  // call. Throws kData where the gzip data are damaged or end too early.
+  // The next whole lines, valid until the next call; empty at the end. The last block may end
+  // without a newline. Throws kData where gzip data are damaged or truncated.
   std::string_view next();
 
  private:
@@ -29,12 +30,13 @@ class TextBlocks {
   std::optional<std::string> block_;
 };
 
-// Goes through the lines of a file, without their ends (\n or \r\n) and without a byte order mark.
+// Reads a file line by line, without line ends (LF or CRLF) and byte order mark.
 class TextLinesReader {
  public:
+  // Opens a file. Throws kData where that fails.
   explicit TextLinesReader(const std::filesystem::path& path) : blocks_(path) {}
 
-  // False after the last line. The view is valid until the next call.
+  // Reads the next line, valid until the next call; false at the end.
   bool next(std::string_view& line);
   int64_t line_number() const { return line_number_; }  // of the last line, from 1
 
@@ -44,7 +46,7 @@ class TextLinesReader {
   int64_t line_number_ = 0;
 };
 
-// The whole file, at most `limit` bytes (kData beyond).
+// The whole file. Throws kData if it has more than `limit` bytes.
 std::string read_text(const std::filesystem::path& path, size_t limit);
 
 }  // namespace egc::data

@@ -1,6 +1,5 @@
-// Tables of text with a header: what people export from spreadsheets and databases. Fields are
-// separated by commas, tabs, semicolons or bars, whichever the header has most of, and may be
-// quoted; plain or gzip.
+// Tables of text with a header. Fields are separated by commas, tabs, semicolons or bars, whichever
+// is most frequent in the header, and may be quoted; plain or gzip.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +14,23 @@
 
 namespace egc::data {
 
+// Reads a table row by row.
 class TextTable {
  public:
-  // Reads the header. Throws kData where there is none, or a name comes twice.
+  // Reads the header. Throws kData if there is none or a name is repeated.
   explicit TextTable(const std::filesystem::path& path);
-  // The header was read from `lines` already. path: for messages.
+  // As above, after the header was read from `lines`. path: for messages.
   TextTable(const std::filesystem::path& path, std::unique_ptr<TextLinesReader> lines,
             std::string_view header);
 
-  const std::vector<std::string>& columns() const { return columns_; }
-  // The index of a column; throws kUsage with the known names.
+  const std::vector<std::string>& columns() const { return columns_; }  // names
+  // Index of a name; throws kUsage with the known names.
   size_t column(const std::string& name) const;
 
-  // The next row; false at the end. Throws kData where it has another number of fields.
+  // Reads the next row; false at the end. Throws kData where the number of fields differs.
   bool next(std::vector<std::string>& fields);
-  int64_t line_number() const { return lines_->line_number(); }
+  int64_t line_number() const { return lines_->line_number(); }  // of the last row
+  // File and line, for messages.
   std::string where() const { return fmt::format("{}:{}", path_.string(), line_number()); }
 
  private:
@@ -42,11 +43,10 @@ class TextTable {
   std::vector<std::string> columns_;
 };
 
-// What spreadsheets, databases and statistics programs write for no value, in any case: nothing,
-// na, n/a, #n/a, nan, none, null, nil, ?, -, and the infinities.
+// Whether a field means "no value", in any case: empty, na, n/a, \#n/a, nan, none, null, nil, ?, -,
+// or an infinity.
 bool is_missing(std::string_view field);
-// A field as a number, NaN where it is missing. Commas may stand between thousands. False where it
-// is neither.
+// Parses a number, NaN if missing; commas may separate thousands. False if it is neither.
 bool parse_field(std::string_view field, double& value);
 
 }  // namespace egc::data

@@ -1,4 +1,4 @@
-// All graphs of a dataset as networks take them, ready to be put into batches by copying rows.
+// The graphs of a dataset as networks see them, prepared for batching.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,37 @@
 
 namespace egc::data {
 
-// Plain buffers: training wraps them as tensors without copying.
+// A batch as plain arrays, which inference::to_tensors() wraps without copying.
 struct GraphBatch {
-  std::vector<int64_t> ids;  // which graphs, in their order here
-  Batch graphs;
-  // What is there does not depend on the graphs: a batch without nodes has features of that kind
-  // too.
+  std::vector<int64_t> ids;  // graphs of the batch, in order
+  Batch graphs;              // nodes and edges
+  // Type of the features: `categories` or `floats`. Depends on the dataset only.
   bool is_categorical = false;
-  bool has_classes = false;
-  std::vector<float> floats;        // [N, columns] node features (none: a constant 1), or
-  std::vector<int32_t> categories;  // [N, columns]
-  int64_t columns = 0;
-  // Labels of the graphs, or of all their nodes: values [rows, targets] with NaN for none, classes
-  // [rows] with -1 for none, or tokens [graphs, length].
+  bool has_classes = false;         // type of the labels: `classes` or `values`
+  std::vector<float> floats;        // [N, columns] node features; a constant 1 if there are none
+  std::vector<int32_t> categories;  // [N, columns] node features
+  int64_t columns = 0;              // number of features
+  // Labels of graphs or nodes: [rows, label_columns]; NaN: no label.
   std::vector<float> values;
-  std::vector<int64_t> classes;
-  int64_t label_columns = 1;
+  std::vector<int64_t> classes;  // [rows], or tokens [graphs, length]; -1: no label
+  int64_t label_columns = 1;     // targets, or the length of sequences
 };
 
+// Prepared graphs; a batch copies rows.
 class GraphStore {
  public:
-  // The dataset must have homogeneous graphs; it is shared, not copied. `vocabulary` encodes the
-  // labels of sequence tasks.
+  // Prepares the graphs of a homogeneous dataset. `vocabulary` encodes the labels of sequence
+  // tasks.
   explicit GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary vocabulary = {});
+  // As above, with the edge rules of the dataset.
   explicit GraphStore(const Dataset& dataset) : GraphStore(dataset, EdgeRules::of(dataset)) {}
 
-  const Dataset& dataset() const { return dataset_; }
-  const TargetVocabulary& vocabulary() const { return vocabulary_; }
+  const Dataset& dataset() const { return dataset_; }                 // the data
+  const TargetVocabulary& vocabulary() const { return vocabulary_; }  // of sequence tasks
+  // In all graphs, as networks see them.
   int64_t num_edges() const { return static_cast<int64_t>(sources_.size()); }
 
-  GraphBatch batch(std::span<const int64_t> ids) const;
+  GraphBatch batch(std::span<const int64_t> ids) const;  // a batch of these graphs
 
  private:
   void copy_labels(GraphBatch& to) const;

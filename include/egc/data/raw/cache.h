@@ -1,9 +1,7 @@
-// A binary copy of a parsed dataset, mapped instead of parsed the next time.
-//
-// It is a safetensors file beside the data (in the user's cache directory where that place cannot
-// be written), with the version of the format, a stamp of the source files (names, sizes, times of
-// change) and a checksum. Whatever does not fit is ignored and written anew; writers rename a
-// finished file into place, so two processes at once do no harm.
+// The binary cache of parsed datasets: a safetensors file beside the data, or in the user's cache
+// directory if that is read-only. It stores a format version, a stamp of the source files (names,
+// sizes, modification times) and a checksum. Outdated or damaged caches are ignored and rewritten,
+// atomically.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +12,19 @@
 
 namespace egc::data {
 
+// The stamp of a dataset's files.
 std::string source_stamp(const std::filesystem::path& dir);
+// The cached dataset; nothing if there is no valid cache with this stamp.
 std::optional<Dataset> load_cache(const std::filesystem::path& dir, const std::string& stamp);
-// A cache that cannot be written is no error: it is logged.
+// Writes the cache. Failures are logged, not thrown.
 void store_cache(const std::filesystem::path& dir, const std::string& stamp,
                  const Dataset& dataset);
 
-// Of everything in it: two datasets with the same are the same. Of a part: that of the whole.
+// A checksum of the whole content: equal for equal datasets. Of a partition: that of the complete
+// dataset.
 std::string dataset_checksum(const Dataset& dataset);
 
-// Where a dataset's cache would be: beside the data, and else.
+// Where the cache of a dataset may be: beside the data, then in the user's cache directory.
 std::vector<std::filesystem::path> cache_paths(const std::filesystem::path& dir);
 
 }  // namespace egc::data

@@ -1,4 +1,4 @@
-// From a directory in the Open Graph Benchmark's raw layout to a Dataset.
+// Reading datasets in the Open Graph Benchmark's raw layout (docs/datasets.md).
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,12 @@
 
 namespace egc::data {
 
+// Options of read_dataset().
 struct ReadOptions {
-  bool cache = true;  // use and write the binary cache (cache.h)
+  bool cache = true;  // use and write the binary cache (data/raw/cache.h)
 };
 
-// Throws kData with file and line where something is wrong. docs/datasets.md describes the layout.
+// Reads a dataset directory. Throws kData with file and line where something is invalid.
 Dataset read_dataset(const std::filesystem::path& dir, const ReadOptions& options = {});
 
 }  // namespace egc::data

@@ -1,4 +1,5 @@
-// A Dataset as a directory in the Open Graph Benchmark's raw layout, gzip csv: any tool reads it.
+// Writing datasets in the Open Graph Benchmark's raw layout: gzip csv files that other tools can
+// read.
 #pragma once
 
 #include <filesystem>
@@ -10,24 +11,24 @@
 
 namespace egc::data {
 
-// Throws kUsage where `dir` exists and has something in it.
+// Throws kUsage if `dir` exists and is not empty.
 void check_new_directory(const std::filesystem::path& dir);
 
-// Throws kSystem.
+// Writes a file. Throws kSystem.
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 
-// A mapping as OGB has it: a header, then number and word.
+// Writes a mapping file as OGB has it: a header, then lines of number and word.
 void write_words(const std::filesystem::path& path, const std::string& what,
                  const std::vector<std::string>& words);
 
-// Fills a new directory through a temporary one beside it: `dir` exists whole or not at all.
+// Creates a directory atomically: `fill` writes into a temporary one, which is then renamed.
 void create_directory_whole(const std::filesystem::path& dir,
                             const std::function<void(const std::filesystem::path&)>& fill);
 
-// The same dataset gives the same bytes.
+// Writes a dataset to a new directory. Equal datasets give equal bytes.
 void write_dataset(const Dataset& dataset, const std::filesystem::path& dir);
 
-// The files of a dataset into a directory that exists.
+// Writes the files of a dataset into an existing directory.
 void write_dataset_files(const Dataset& dataset, const std::filesystem::path& dir);
 
 }  // namespace egc::data
