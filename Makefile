@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 CONFIGURE := cmake --preset $(PRESET) $(if $(CI),-DEGC_WERROR=ON)
 QUIET := >$(BUILD).log 2>&1 || { tail -n 40 $(BUILD).log; exit 1; }
 
-.PHONY: demo test bench fuzz program installed build install setup lint format clean
+.PHONY: demo test bench fuzz docs program installed build install setup lint format clean
 
 demo: program
 	@scripts/demo $(BUILD)/bin/egc
@@ -32,6 +32,13 @@ install: installed
 fuzz:
 	@scripts/setup --fuzz
 	scripts/fuzz
+
+# The C++ API reference. A public name without a comment is an error.
+docs:
+	@scripts/setup --docs
+	@rm -rf build/docs && mkdir -p build/docs
+	@EGC_VERSION=$$(sed -n 's/^project(egc VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) doxygen docs/doxygen/Doxyfile
+	@echo "build/docs/html/index.html"
 
 program: ONLY := --target egc egc_cli_build
 installed: ONLY := --target egc_installed
