@@ -1,4 +1,5 @@
-"""Lines of at most 120 characters; relative links and anchors that exist. Usage: check_pages.py SOURCE <PAGES"""
+"""Lines of at most 120 characters; relative links and anchors that exist; code that equals the file that a comment
+before it names. Usage: check_pages.py SOURCE <PAGES"""
 
 import re
 import sys
@@ -56,6 +57,9 @@ for page in pages:
             problems.append(f"{name}:{number}: {target} does not exist")
         elif anchor and to.suffix == ".md" and anchor not in anchors(to):
             problems.append(f"{name}:{number}: {path or name} has no heading #{anchor}")
+    for file, code in re.findall(r"^<!-- ([\w./]+\.\w+) -->\n+```\w*\n(.*?)^```$", text, re.M | re.S):
+        if not (source / file).exists() or (source / file).read_text() != code:
+            problems.append(f"{name}: the code below <!-- {file} --> must equal that file")
 for problem in problems:
     print(problem)
 sys.exit(bool(problems))
