@@ -129,7 +129,6 @@ struct Dataset {
   Sample sample(int64_t k) const;  // graph k
   // A split by name; an empty name gives the first. Throws kUsage with the known names.
   const Split& split(const std::string& name) const;
-  // The bytes of all arrays.
   int64_t num_bytes() const;  // size of all arrays
 };
 

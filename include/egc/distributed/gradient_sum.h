@@ -18,7 +18,6 @@ class GradientSum {
   // sizes: elements of each parameter, in the network's order. `group` must outlive it.
   GradientSum(const std::vector<int64_t>& sizes, ProcessGroup& group);
 
-  // Before a backward pass.
   void begin();  // call before each backward pass
   // Hands over the complete gradient of a parameter, at most once per pass. Gradients that are not
   // handed over count as zeros.

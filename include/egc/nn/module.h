@@ -51,8 +51,7 @@ class Module {
   // `where`, before anything is changed.
   void load_state(const State& state, const std::string& where);
 
-  DType dtype() const;  // of the parameters
-  // Converts parameters and buffers: float32 or float64.
+  DType dtype() const;     // of the parameters
   void to(DType type);     // converts parameters and buffers to float32 or float64
   void clear_gradients();  // as zero_grad(): all gradients become undefined
 

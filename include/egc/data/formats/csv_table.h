@@ -18,7 +18,6 @@ struct CsvTable {
 
   int64_t rows() const { return static_cast<int64_t>(lines.size()); }  // number of rows
   bool has(const std::string& name) const;  // whether there is such a column
-  // Of a column that is there.
   const std::vector<std::string>& at(const std::string& name) const;  // an existing column
   std::string where(int64_t row) const;  // file and line of a row, for messages
 };

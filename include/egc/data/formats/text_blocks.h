@@ -10,7 +10,6 @@
 
 namespace egc::data {
 
-// The path that stands for the standard input.
 constexpr const char* kStdin = "-";  // the path that stands for standard input
 
 // Reads a file block by block.
