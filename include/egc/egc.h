@@ -35,7 +35,6 @@
 #include "egc/nn/egc_conv.h"               // IWYU pragma: export
 #include "egc/nn/gat_conv.h"               // IWYU pragma: export
 #include "egc/nn/linear.h"                 // IWYU pragma: export
-#include "egc/nn/linear.h"                 // IWYU pragma: export
 #include "egc/nn/plain_convs.h"            // IWYU pragma: export
 #include "egc/nn/relational_conv.h"        // IWYU pragma: export
 #include "egc/nn/towers.h"                 // IWYU pragma: export

@@ -2,8 +2,8 @@
 // what they do not tell is asked for.
 #include <gtest/gtest.h>
 
-#include "egc/exchange/states.h"
 #include "egc/exchange/infer_config.h"
+#include "egc/exchange/states.h"
 #include "egc/train/run_config.h"
 #include "tests/core/expect_error.h"
 #include "tests/models/network_inputs.h"
