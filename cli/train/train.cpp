@@ -23,7 +23,6 @@ namespace egc::cli {
 namespace {
 
 using app::TrainOutcome;
-using report::spell_score;
 using Json = nlohmann::ordered_json;
 
 // Epochs and outcomes, for people or programs.

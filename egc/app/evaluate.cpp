@@ -3,6 +3,7 @@
 #include "egc/core/error.h"
 #include "egc/inference/model.h"
 #include "egc/train/evaluate.h"
+#include "egc/train/run_config.h"
 
 namespace egc::app {
 

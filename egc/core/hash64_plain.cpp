@@ -11,10 +11,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
 
-constexpr uint64_t kPrime32_1 = 0x9E3779B1, kPrime32_2 = 0x85EBCA77, kPrime32_3 = 0xC2B2AE3D;
-constexpr uint64_t kPrime64_1 = 0x9E3779B185EBCA87, kPrime64_2 = 0xC2B2AE3D27D4EB4F,
-                   kPrime64_3 = 0x165667B19E3779F9, kPrime64_4 = 0x85EBCA77C2B2AE63,
-                   kPrime64_5 = 0x27D4EB2F165667C5;
+constexpr uint64_t kPrime32A = 0x9E3779B1, kPrime32B = 0x85EBCA77, kPrime32C = 0xC2B2AE3D;
+constexpr uint64_t kPrime64A = 0x9E3779B185EBCA87, kPrime64B = 0xC2B2AE3D27D4EB4F,
+                   kPrime64C = 0x165667B19E3779F9, kPrime64D = 0x85EBCA77C2B2AE63,
+                   kPrime64E = 0x27D4EB2F165667C5;
 constexpr uint64_t kMix1 = 0x165667919E3779F9, kMix2 = 0x9FB21C651E98DF25;
 
 constexpr size_t kStripe = 64;
@@ -54,8 +54,8 @@ uint64_t avalanche(uint64_t h) {
 }
 
 uint64_t strong_avalanche(uint64_t h) {
-  h = (h ^ (h >> 33)) * kPrime64_2;
-  h = (h ^ (h >> 29)) * kPrime64_3;
+  h = (h ^ (h >> 33)) * kPrime64B;
+  h = (h ^ (h >> 29)) * kPrime64C;
   return h ^ (h >> 32);
 }
 
@@ -83,14 +83,14 @@ uint64_t mix_16(Bytes in, size_t secret) {
 }
 
 uint64_t up_to_128(Bytes in, size_t n) {
-  uint64_t sum = n * kPrime64_1;
+  uint64_t sum = n * kPrime64A;
   for (size_t k = 0; 32 * k < n; ++k)
     sum += mix_16(in + 16 * k, 32 * k) + mix_16(in + n - 16 * (k + 1), 32 * k + 16);
   return avalanche(sum);
 }
 
 uint64_t up_to_240(Bytes in, size_t n) {
-  uint64_t sum = n * kPrime64_1;
+  uint64_t sum = n * kPrime64A;
   for (size_t k = 0; k < 8; ++k) sum += mix_16(in + 16 * k, 16 * k);
   sum = avalanche(sum);
   for (size_t k = 8; k < n / 16; ++k) sum += mix_16(in + 16 * k, 16 * (k - 8) + 3);
@@ -109,18 +109,18 @@ void add_stripe(Accumulators& sums, Bytes in, size_t secret) {
 }
 
 uint64_t longer(Bytes in, size_t n) {
-  Accumulators sums = {kPrime32_3, kPrime64_1, kPrime64_2, kPrime64_3,
-                       kPrime64_4, kPrime32_2, kPrime64_5, kPrime32_1};
+  Accumulators sums = {kPrime32C, kPrime64A, kPrime64B, kPrime64C,
+                       kPrime64D, kPrime32B, kPrime64E, kPrime32A};
   // The last stripe ends with the input, whatever the others left.
   const size_t stripes = (n - 1) / kStripe;
   for (size_t s = 0; s < stripes; ++s) {
     add_stripe(sums, in + s * kStripe, s % kStripesOfBlock * 8);
     if (s % kStripesOfBlock + 1 < kStripesOfBlock) continue;
     for (size_t k = 0; k < 8; ++k)
-      sums[k] = (sums[k] ^ (sums[k] >> 47) ^ secret64(kSecretBytes - kStripe + 8 * k)) * kPrime32_1;
+      sums[k] = (sums[k] ^ (sums[k] >> 47) ^ secret64(kSecretBytes - kStripe + 8 * k)) * kPrime32A;
   }
   add_stripe(sums, in + n - kStripe, kSecretBytes - kStripe - 7);
-  uint64_t h = n * kPrime64_1;
+  uint64_t h = n * kPrime64A;
   for (size_t k = 0; k < 4; ++k)
     h += multiply_and_fold(sums[2 * k] ^ secret64(11 + 16 * k),
                            sums[2 * k + 1] ^ secret64(19 + 16 * k));

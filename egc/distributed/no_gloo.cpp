@@ -6,6 +6,7 @@ namespace egc::distributed {
 
 struct ProcessGroup::Content {};
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 ProcessGroup::ProcessGroup(const GroupAddress&, OnLost) {
   fail(ErrorKind::kSystem,
        "this egc was built without Gloo, which trains with several processes; install libgloo-dev "

@@ -229,7 +229,8 @@ Csr::Csr(int64_t num_nodes, std::vector<int64_t> offsets, std::vector<int32_t> s
           nullptr) {}
 
 Csr::Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
-         std::vector<int32_t> sources, std::vector<float> weights, std::shared_ptr<const Halo> halo)
+         std::vector<int32_t> sources, std::vector<float> weights,
+         const std::shared_ptr<const Halo>& halo)
     : Csr(num_targets, num_sources, halo && halo->rows_are_sources, std::move(offsets),
           std::move(sources), std::move(weights), halo) {}
 

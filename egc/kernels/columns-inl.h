@@ -81,6 +81,7 @@ HWY_INLINE void blocks_of(D d, size_t columns, F&& f) {
     f(d, n, begin, HWY_MIN((v - 1) * kLanes<D>, columns - kLanes<D>));
   };
   if constexpr (kMax == 8)
+    // NOLINTNEXTLINE(bugprone-infinite-loop): next() moves v
     while (v + 8 <= vectors) next(std::integral_constant<int, 8>());
   constexpr size_t kSmall = HWY_MIN(kMax, 4);
   for (size_t blocks = (vectors - v + kSmall - 1) / kSmall; blocks > 0; --blocks) {

@@ -7,8 +7,8 @@
 
 namespace egc::models {
 
-MlpHead::MlpHead(std::vector<int64_t> sizes, double dropout)
-    : mlp_(add_module("mlp", std::make_shared<nn::Mlp>(std::move(sizes), dropout))) {}
+MlpHead::MlpHead(const std::vector<int64_t>& sizes, double dropout)
+    : mlp_(add_module("mlp", std::make_shared<nn::Mlp>(sizes, dropout))) {}
 
 SequenceHead::SequenceHead(int64_t width, int64_t positions, int64_t outputs) : outputs_(outputs) {
   for (int64_t k = 0; k < positions; ++k)

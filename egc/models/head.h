@@ -17,7 +17,7 @@ class Head : public nn::Module {
 // mlp([w, w/2, w/4, outputs]): regression values, class scores or logits, [graphs, outputs].
 class MlpHead : public Head {
  public:
-  MlpHead(std::vector<int64_t> sizes, double dropout);
+  MlpHead(const std::vector<int64_t>& sizes, double dropout);
   Tensor forward(Tape& tape, const Tensor& x) override { return mlp_->forward(tape, x); }
 
  private:

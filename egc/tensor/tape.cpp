@@ -27,7 +27,7 @@ bool Tape::wants(std::span<const Tensor> inputs) const {
   return false;
 }
 
-void Tape::record(Tensor& output, std::vector<Tensor> inputs, Backward backward) {
+void Tape::record(Tensor& output, const std::vector<Tensor>& inputs, Backward backward) {
   check(recording_, "a pass of inference records nothing");
   output = output.with_gradient();
   Node& node = nodes_.emplace_back();

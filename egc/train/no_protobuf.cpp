@@ -4,6 +4,7 @@
 
 namespace egc::train {
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 EventFile::EventFile(std::filesystem::path, std::span<const EpochRecord>) {
   log_info("no curves for TensorBoard are written: this egc was built without protobuf");
 }

@@ -33,7 +33,7 @@ class Csr {
   // As above, between two sets of nodes. The graph of a partition comes with its halo.
   Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
       std::vector<int32_t> sources, std::vector<float> weights = {},
-      std::shared_ptr<const Halo> halo = nullptr);
+      const std::shared_ptr<const Halo>& halo = nullptr);
 
   // From a list of edges source[k] -> target[k]; weights: [E] or empty. Throws kData with the first
   // edge that is out of range.

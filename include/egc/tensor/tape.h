@@ -48,7 +48,7 @@ class Tape {
   using Backward = std::function<void(const Tensor& grad_output)>;
   // Records an operator and gives its output a gradient. `backward` is not called if nothing
   // depends on the output.
-  void record(Tensor& output, std::vector<Tensor> inputs, Backward backward);
+  void record(Tensor& output, const std::vector<Tensor>& inputs, Backward backward);
 
   // Runs the backward pass from `output`, which a recorded operator must have produced, and its
   // gradient [rows, columns]. Gradients are added to those of the parameters. Clears the tape.
