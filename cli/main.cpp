@@ -39,21 +39,22 @@ std::string default_data_dir() {
 
 // Of every command. Returns --seed.
 const CLI::Option* add_common_options(CLI::App& app, CommonOptions& common) {
-  app.add_option("--threads", common.threads, "Threads (default: the cores this process may use)")
+  app.add_option("--threads", common.threads,
+                 "Number of threads (default: all cores available to this process)")
       ->check(CLI::Range(1, 4096));
   const CLI::Option* seed =
-      app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
-  app.add_flag("--quiet", common.quiet, "Only warnings and errors on stderr");
-  app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
+      app.add_option("--seed", common.seed, "Random seed")->capture_default_str();
+  app.add_flag("--quiet", common.quiet, "Print only warnings and errors to stderr");
+  app.add_flag("--json", common.json, "Print JSON lines to stdout, and nothing else");
   common.data_dir = default_data_dir();
   common.program = "/proc/self/exe";
   app.add_option("--data-dir", common.data_dir,
-                 "Where datasets are kept (default: $EGC_DATA, else ~/.cache/egc)");
+                 "Directory of the datasets (default: $EGC_DATA, else ~/.cache/egc)");
   return seed;
 }
 
 void add_commands(CLI::App& app, const CommonOptions& common) {
-  CLI::App* bench = app.add_subcommand("bench", "Benchmarks");
+  CLI::App* bench = app.add_subcommand("bench", "Run a benchmark");
   bench->require_subcommand(1);
   bench->fallthrough();
   bench->footer("Example:\n  egc bench fusion --topology arxiv-like");
@@ -62,7 +63,7 @@ void add_commands(CLI::App& app, const CommonOptions& common) {
   add_bench_loader(*bench, common);
   add_bench_epoch(*bench, common);
 
-  CLI::App* data = app.add_subcommand("data", "Datasets: list, inspect, check, make, download");
+  CLI::App* data = app.add_subcommand("data", "List, inspect, check, build and download datasets");
   data->require_subcommand(1);
   data->fallthrough();
   data->footer("Example:\n  egc data info pattern");
@@ -91,7 +92,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", EGC_VERSION);
   app.fallthrough();
-  app.footer("Example:\n  egc train molecules --model egc-m");
+  app.footer("Example:\n  egc train molecules --model egc-m --epochs 20 --out runs/first");
   CommonOptions common;
   const CLI::Option* seed = add_common_options(app, common);
   add_commands(app, common);

@@ -23,7 +23,7 @@ void on_signal(int number) {
 }  // namespace
 
 void end_interrupted() {
-  fmt::print(stderr, "egc: interrupted; the same command goes on\n");
+  fmt::print(stderr, "egc: interrupted; run the same command again to continue\n");
   throw CLI::RuntimeError(kInterrupted);
 }
 

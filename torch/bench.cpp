@@ -258,51 +258,63 @@ void bench_fusion(const FusionOptions& o, const BenchOptions& common, const std:
 }
 
 void add_common_options(CLI::App& app, BenchOptions& common, int& threads) {
-  app.add_flag("--json", common.json, "JSON lines on stdout, nothing else");
-  app.add_option("--seed", common.seed, "Seed of all randomness")->capture_default_str();
-  app.add_option("--threads", threads, "Threads, ours and LibTorch's")
+  app.add_flag("--json", common.json, "Print JSON lines to stdout, and nothing else");
+  app.add_option("--seed", common.seed, "Random seed")->capture_default_str();
+  app.add_option("--threads", threads, "Number of threads, for egc and for LibTorch")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--reps", common.reps, "Measured rounds")
+  app.add_option("--reps", common.reps, "Number of measured rounds")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  app.add_option("--scale", common.scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
+  app.add_option("--scale", common.scale, "Fraction of the graphs' full size, in (0, 1]")
+      ->capture_default_str();
 }
 
 CLI::App* add_layer(CLI::App& app, LayerOptions& layer) {
-  CLI::App* layers = app.add_subcommand("layer", "A layer, or all that have a composed form");
+  CLI::App* layers =
+      app.add_subcommand("layer", "Measure a layer, or all layers with a composed equivalent");
+  layers
+      ->add_option("--model", layer.model,
+                   fmt::format("Layer: {}, or all (needs 24 GB on arxiv-like)",
+                               fmt::join(composed_layer_names(), ", ")))
+      ->capture_default_str();
   layers
       ->add_option(
-          "--model", layer.model,
-          fmt::format("{}, or all (24 GB on arxiv-like)", fmt::join(composed_layer_names(), ", ")))
+          "--topology", layer.topology,
+          "Graph: arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch or zinc-single")
       ->capture_default_str();
-  layers->add_option("--topology", layer.topology, "arxiv-like, zinc-batch, zinc-minibatch, ...")
-      ->capture_default_str();
-  layers->add_option("--hidden", layer.hidden, "Width (default: as in the paper's Arxiv table)");
-  layers->add_option("--heads", layer.heads, "Heads");
-  layers->add_option("--bases", layer.bases, "Bases");
-  layers->add_option("--aggregators", layer.aggregators, "add, mean, symnorm, max, min, var, std")
+  layers->add_option("--hidden", layer.hidden,
+                     "Input and output width (default: the paper's for Arxiv)");
+  layers->add_option("--heads", layer.heads, "Number of heads");
+  layers->add_option("--bases", layer.bases, "Number of bases");
+  layers
+      ->add_option("--aggregators", layer.aggregators,
+                   "Aggregators: add, mean, symnorm, max, min, var, std")
       ->delimiter(',');
-  layers->add_option("--self-loops", layer.self_loops, "all, symnorm, none")->capture_default_str();
-  layers->add_option("--activation", layer.activation, "identity, softmax, sigmoid, hardtanh")
+  layers->add_option("--self-loops", layer.self_loops, "Self-loops: all, symnorm or none")
+      ->capture_default_str();
+  layers
+      ->add_option("--activation", layer.activation,
+                   "Activation of the combination weights: identity, softmax, sigmoid or hardtanh")
       ->capture_default_str();
   layers->footer("Example:\n  egc_torch_bench layer --model gat --topology zinc-batch");
   return layers;
 }
 
 void add_fusion(CLI::App& app, FusionOptions& fusion) {
-  CLI::App* products = app.add_subcommand("fusion", "Dense and sparse products");
-  products->add_option("--topology", fusion.topologies, "Graphs")
+  CLI::App* products = app.add_subcommand("fusion", "Measure dense and sparse matrix products");
+  products->add_option("--topology", fusion.topologies, "Graphs to measure")
       ->delimiter(',')
       ->capture_default_str();
-  products->add_option("--features", fusion.features, "Columns")
+  products->add_option("--features", fusion.features, "Number of feature columns")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   products->footer("Example:\n  egc_torch_bench fusion --topology arxiv-like");
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app{"Our layers and the same composed of ATen calls, in turns", "egc_torch_bench"};
+  CLI::App app{"Compare egc's layers with the same layers composed of ATen calls, alternating",
+               "egc_torch_bench"};
   app.require_subcommand(1);
   app.fallthrough();
   BenchOptions common;
@@ -313,9 +325,9 @@ int run_program(int argc, char** argv) {
   FusionOptions fusion;
   add_fusion(app, fusion);
   std::string configs = "configs";
-  CLI::App* dense =
-      app.add_subcommand("gemm", "The products of a training step of all configurations");
-  dense->add_option("--configs", configs, "A folder of configurations")->capture_default_str();
+  CLI::App* dense = app.add_subcommand(
+      "gemm", "Measure the matrix products of a training step, for all configurations");
+  dense->add_option("--configs", configs, "Folder of configurations")->capture_default_str();
   dense->footer("Example:\n  egc_torch_bench --reps 20 gemm");
   CLI11_PARSE(app, argc, argv);
 

@@ -31,19 +31,19 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
   auto o = std::make_shared<Options>();
   app::TrainOptions& f = o->options;
   f.dataset = "molecules";
-  CLI::App* c = bench.add_subcommand("epoch", "Time and memory of an epoch of training");
-  c->add_option("--dataset", f.dataset, "A known or generated dataset, or a directory")
+  CLI::App* c = bench.add_subcommand("epoch", "Measure time and memory of a training epoch");
+  c->add_option("--dataset", f.dataset, "Known or generated dataset, or a dataset directory")
       ->capture_default_str();
-  c->add_option("--model", f.model, "As for egc train");
-  c->add_option(
-      "--config", f.config,
-      "A configuration file; features that the dataset lacks are drawn at random, and so are "
-      "those of a generated topology");
-  for (const auto& [flag, key, help] : {std::tuple{"--hidden", "hidden", "Width of the layers"},
-                                        {"--batch", "batch", "Graphs in a batch"}})
+  c->add_option("--model", f.model, "Model, as for egc train");
+  c->add_option("--config", f.config,
+                "Configuration file; features that the dataset lacks are drawn at random, as are "
+                "those of a generated topology");
+  for (const auto& [flag, key, help] :
+       {std::tuple{"--hidden", "hidden", "Hidden width of the layers"},
+        {"--batch", "batch", "Batch size, in graphs"}})
     c->add_option_function<int64_t>(
         flag, [&f, k = key](int64_t value) { f.settings[k] = std::to_string(value); }, help);
-  c->add_option("--reps", o->reps, "Epochs; the median is shown")
+  c->add_option("--reps", o->reps, "Epochs to measure; the median is shown")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   c->footer("Example:\n  egc bench epoch --dataset zinc --config configs/zinc/egc-m.json");
@@ -72,7 +72,7 @@ void add_bench_epoch(CLI::App& bench, const CommonOptions& common) {
     }
     fmt::print("{} on {}, {} parameters, {} batches, {} threads\n", model, d.info.name,
                r.parameters, r.batches, num_threads());
-    fmt::print("  training  {:8.3f} s ({:.2f} ms a batch)\n", r.train_s,
+    fmt::print("  training  {:8.3f} s ({:.2f} ms per batch)\n", r.train_s,
                1e3 * r.train_s / static_cast<double>(r.batches));
     for (const auto& [name, seconds] :
          {std::pair{"kernels", r.kernels}, std::pair{"gemm", r.gemm}, std::pair{"other", r.other}})

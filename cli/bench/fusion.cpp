@@ -20,7 +20,7 @@ namespace {
 constexpr std::pair<const char*, const char*> kLabels[] = {
     {"matmul", "weight matmul"},
     {"spmm", "CSR SpMM"},
-    {"naive", "naive: a pass per aggregator"},
+    {"naive", "naive: one pass per aggregator"},
     {"reordered", "one pass, aggregates stored"},
     {"fused", "one pass, weighted result only"},
     {"row_walk", "SpMM over plain row-major rows"},
@@ -93,17 +93,19 @@ void run_fusion(const FusionOptions& o, const CommonOptions& common) {
 void add_bench_fusion(CLI::App& bench, const CommonOptions& common) {
   auto o = std::make_shared<FusionOptions>();
   CLI::App* app = bench.add_subcommand(
-      "fusion", "The paper's table of aggregator fusion: SpMM, naive, reordered, fused");
-  app->add_option("--topology", o->topologies, "arxiv-like, zinc-batch, code-batch, reddit-like")
+      "fusion", "Measure aggregator fusion as in the paper's table: SpMM, naive, reordered, fused");
+  app->add_option("--topology", o->topologies,
+                  "Graphs to measure: arxiv-like, zinc-batch, code-batch, reddit-like")
       ->delimiter(',')
       ->capture_default_str();
-  app->add_option("--features", o->features, "Columns")
+  app->add_option("--features", o->features, "Number of feature columns")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
-  app->add_option("--reps", o->reps, "Measured rounds")
+  app->add_option("--reps", o->reps, "Number of measured rounds")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app->add_option("--scale", o->scale, "Shrinks the graphs, in (0, 1]")->capture_default_str();
+  app->add_option("--scale", o->scale, "Fraction of the graphs' full size, in (0, 1]")
+      ->capture_default_str();
   app->footer("Example:\n  egc bench fusion --topology arxiv-like,zinc-batch");
   app->callback([o, &common] { run_fusion(*o, common); });
 }

@@ -65,9 +65,9 @@ void print_comparison(const bench::LayerBenchOptions& o, const bench::ModelBench
         spell(paper_figure(row.model, "train_peak_mb"), 0));
   }
   fmt::print(
-      "  Peak MB: beyond features, graph and weights; \"2x edges\": with twice the edges between "
-      "the same nodes.\n"
-      "  The paper's figures are of whole three-layer networks on a GPU.\n\n");
+      "  Peak MB: memory on top of features, graph and weights; \"2x edges\": with twice the edges "
+      "between the same nodes.\n  The paper's figures are for whole three-layer networks on a "
+      "GPU.\n\n");
 }
 
 void print_comparison_json(const bench::LayerBenchOptions& o, const bench::ModelBenchResult& r) {
@@ -159,27 +159,35 @@ void print_layer_json(const bench::LayerBenchOptions& o, const bench::LayerBench
 void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   auto o = std::make_shared<bench::LayerBenchOptions>();
   CLI::App* app = bench.add_subcommand(
-      "layer", "A layer's inference, training step and peak memory, also with twice the edges");
+      "layer",
+      "Measure a layer: inference, training step, peak memory, and the same with twice the edges");
   app->add_option("--model", o->model,
-                  "egc-s, egc-m, gcn, gin, sage, gat, gatv2, mpnn-sum, mpnn-max, pna, rgcn, regc, "
-                  "mlp, or all: one table beside the paper's")
+                  "Layer: egc-s, egc-m, gcn, gin, sage, gat, gatv2, mpnn-sum, mpnn-max, pna, rgcn, "
+                  "regc, mlp, or all for one table beside the paper's figures")
       ->capture_default_str();
-  app->add_option("--topology", o->topology,
-                  "arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch, zinc-single")
+  app->add_option(
+         "--topology", o->topology,
+         "Graph: arxiv-like, zinc-batch, code-batch, reddit-like, zinc-minibatch or zinc-single")
       ->capture_default_str();
-  app->add_option("--hidden", o->hidden, "Width in and out (default: the paper's for Arxiv)")
+  app->add_option("--hidden", o->hidden, "Input and output width (default: the paper's for Arxiv)")
       ->check(CLI::Range(1, 1 << 24));
-  app->add_option("--heads", o->heads, "Heads (egc-s: 8, egc-m: 4)")->check(CLI::Range(1, 1 << 24));
-  app->add_option("--bases", o->bases, "Bases (4)")->check(CLI::Range(1, 1 << 24));
-  app->add_option("--aggregators", o->aggregators, "egc-s: symnorm; egc-m: symnorm,max,mean")
+  app->add_option("--heads", o->heads, "Number of heads (default: 8 for egc-s, 4 for egc-m)")
+      ->check(CLI::Range(1, 1 << 24));
+  app->add_option("--bases", o->bases, "Number of bases (default: 4)")
+      ->check(CLI::Range(1, 1 << 24));
+  app->add_option("--aggregators", o->aggregators,
+                  "Aggregators (default: symnorm for egc-s, symnorm,max,mean for egc-m)")
       ->delimiter(',');
-  app->add_option("--self-loops", o->self_loops, "all, symnorm or none")->capture_default_str();
-  app->add_option("--activation", o->activation, "identity, softmax, sigmoid or hardtanh")
+  app->add_option("--self-loops", o->self_loops, "Self-loops: all, symnorm or none")
       ->capture_default_str();
-  app->add_option("--reps", o->reps, "Measured rounds")
+  app->add_option("--activation", o->activation,
+                  "Activation of the combination weights: identity, softmax, sigmoid or hardtanh")
+      ->capture_default_str();
+  app->add_option("--reps", o->reps, "Number of measured rounds")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  app->add_option("--scale", o->scale, "Shrinks the graph, in (0, 1]")->capture_default_str();
+  app->add_option("--scale", o->scale, "Fraction of the graph's full size, in (0, 1]")
+      ->capture_default_str();
   app->footer(
       "Example:\n  egc bench layer --model all\n  egc bench layer --model egc-m --hidden 124 "
       "--aggregators add,std,max --topology zinc-minibatch");

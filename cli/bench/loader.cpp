@@ -16,20 +16,21 @@ void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
     std::string dataset = "molecules";
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = bench.add_subcommand(
-      "loader", "Training steps with batches ready, made ahead, made in between");
-  c->add_option("--dataset", o->dataset, "A dataset of many graphs")->capture_default_str();
-  c->add_option("--model", o->model, "The network's layer")->capture_default_str();
-  c->add_option("--hidden", o->hidden, "Its width")
+  CLI::App* c = bench.add_subcommand("loader",
+                                     "Measure training steps with batches prepared beforehand, "
+                                     "prefetched, or built between steps");
+  c->add_option("--dataset", o->dataset, "Dataset of many graphs")->capture_default_str();
+  c->add_option("--model", o->model, "Model, as for egc train")->capture_default_str();
+  c->add_option("--hidden", o->hidden, "Hidden width of the layers")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
-  c->add_option("--batch", o->batch, "Graphs in a batch")
+  c->add_option("--batch", o->batch, "Batch size, in graphs")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  c->add_option("--batches", o->max_batches, "Of an epoch, at most")
+  c->add_option("--batches", o->max_batches, "Max batches per epoch")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  c->add_option("--reps", o->reps, "Repetitions")
+  c->add_option("--reps", o->reps, "Number of measured rounds")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   c->footer("Example:\n  egc bench loader --dataset molecules --model egc-m");
@@ -53,7 +54,7 @@ void add_bench_loader(CLI::App& bench, const CommonOptions& common) {
                                                   {"threads", num_threads()}}
                                .dump());
       else
-        fmt::print("  {:<8} {:>9.1f} ms an epoch, {:>7.3f} ms a batch (x{:.3f} of ready)\n",
+        fmt::print("  {:<8} {:>9.1f} ms per epoch, {:>7.3f} ms per batch (x{:.3f} of ready)\n",
                    row.batches, row.ms_median, row.ms_median / static_cast<double>(r.batches),
                    row.ms_median / r.rows[0].ms_median);
     }

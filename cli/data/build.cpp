@@ -24,19 +24,20 @@ struct Target {
   std::string split = "0.8,0.1,0.1";
 
   void add_to(CLI::App& command) {
-    command.add_option("--out", out, "The new directory")->required();
+    command.add_option("--out", out, "Directory to create")->required();
     command
         .add_option("--split", split,
-                    "Fractions of train, valid, test (images: where there is no test/)")
+                    "Fractions of the training, validation and test set (images: only if there is "
+                    "no test/ folder)")
         ->capture_default_str();
   }
   std::array<double, 3> fractions() const {
     std::array<double, 3> f{};
     char rest = 0;
     check(std::sscanf(split.c_str(), "%lf,%lf,%lf%c", &f[0], &f[1], &f[2], &rest) == 3,
-          "--split must be three fractions like 0.8,0.1,0.1, got {}", split);
+          "--split must be three fractions, for instance 0.8,0.1,0.1, got {}", split);
     for (const double part : f)
-      check(part >= 0 && part <= 1, "--split: a fraction must be in [0, 1], got {}", part);
+      check(part >= 0 && part <= 1, "--split: each fraction must be in [0, 1], got {}", part);
     check(std::abs(f[0] + f[1] + f[2] - 1) < 1e-6,
           "--split: the fractions must add up to 1, got {}", split);
     return f;
@@ -71,13 +72,15 @@ void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
   const auto& columns = built.dataset.info.columns;
   for (size_t k = 0; k < columns.size(); ++k)
     if (built.gaps[k].missing > 0)
-      log_warning(
-          "column \"{}\": {} values are missing; {}", columns[k].name, built.gaps[k].missing,
-          columns[k].is_text ? "they are no value of the column"
-                             : fmt::format("they count as the mean, {:.6g}", columns[k].mean));
+      log_warning("column \"{}\": {} missing values; {}", columns[k].name, built.gaps[k].missing,
+                  columns[k].is_text
+                      ? "they get no category"
+                      : fmt::format("they are replaced by the mean, {:.6g}", columns[k].mean));
   if (built.missing_labels > 0)
-    log_warning("column \"{}\": {} labels are missing; nothing is learned from these items", label,
-                built.missing_labels);
+    log_warning(
+        "column \"{}\": {} missing labels; items without a label do not contribute to training or "
+        "scores",
+        label, built.missing_labels);
 }
 
 // What became of each column.
@@ -116,25 +119,30 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
     std::vector<std::string> columns;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = build.add_subcommand("csv", "From tables of nodes and edges with column names");
+  CLI::App* c = build.add_subcommand(
+      "csv", "Build a dataset from CSV tables of nodes and edges with a header row");
   c->add_option("--edges", o->csv.edges,
-                "Table of edges: columns source and target, or the first two")
+                "Edge table; its columns source and target, or else the first two, hold node ids")
       ->required();
-  c->add_option("--nodes", o->csv.nodes, "Table of nodes: an id, features")->required();
-  c->add_option("--label", o->csv.label, "Column of the label")->required();
-  c->add_option("--id", o->csv.id, "Column of the node's id (default: id, or the first)");
+  c->add_option("--nodes", o->csv.nodes, "Node table: an id column and feature columns")
+      ->required();
+  c->add_option("--label", o->csv.label, "Label column")->required();
+  c->add_option("--id", o->csv.id, "Node id column (default: id, or else the first)");
   c->add_option("--graph-id", o->csv.graph_id,
-                "Column that tells a node's graph (default: one graph)");
-  c->add_option("--graphs", o->csv.graphs, "Table of graphs with --graph-id and --label");
-  c->add_option("--ignore", o->csv.ignore, "Columns that are not features")->delimiter(',');
+                "Column with the id of a node's graph (default: all nodes form one graph)");
+  c->add_option("--graphs", o->csv.graphs, "Graph table with the --graph-id and --label columns");
+  c->add_option("--ignore", o->csv.ignore, "Columns not to use as features")->delimiter(',');
   c->add_option("--column", o->columns,
-                "What a column is, for instance --column zip=category: number, category or ignore "
-                "(default: as its values tell)");
+                "Kind of a column: number, category or ignore, for instance --column zip=category "
+                "(default: inferred from its values)");
   c->add_option("--split-column", o->csv.split,
-                "Column with train, valid or test for each row (default: split, if there is one)");
-  c->add_option("--text", o->text, "Text columns: onehot or embed")->capture_default_str();
-  c->add_option("--task", o->task, "Default: from the labels");
-  c->add_flag("--undirected", o->csv.undirected, "Every edge counts in both directions");
+                "Column that says train, valid or test for each row (default: split, if there is "
+                "such a column)");
+  c->add_option("--text", o->text, "Encoding of text columns: onehot or embed")
+      ->capture_default_str();
+  c->add_option("--task", o->task,
+                "Task, for instance node-classification (default: inferred from the labels)");
+  c->add_flag("--undirected", o->csv.undirected, "Use every edge in both directions");
   o->add_to(*c);
   c->footer(
       "Example:\n  egc data build csv --edges edges.csv --nodes nodes.csv --label class --out "
@@ -168,18 +176,20 @@ void add_molecules(CLI::App& build, const CommonOptions& common) {
     std::string task;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = build.add_subcommand("molecules", "From a table of SMILES");
+  CLI::App* c = build.add_subcommand("molecules", "Build a dataset of molecules from SMILES");
   c->add_option("--smiles", o->molecules.smiles,
-                "csv or tsv with column names, or one SMILES a line")
+                "CSV or TSV file with a header row, or one SMILES per line")
       ->required();
-  c->add_option("--smiles-column", o->molecules.smiles_column, "Its column (default: smiles)");
-  c->add_option("--label", o->molecules.labels, "Columns of the labels")->delimiter(',');
+  c->add_option("--smiles-column", o->molecules.smiles_column, "SMILES column (default: smiles)");
+  c->add_option("--label", o->molecules.labels, "Label columns")->delimiter(',');
   c->add_flag("--zinc-target", o->molecules.zinc_target,
-              "Compute ZINC's target instead of reading labels");
-  c->add_option("--features", o->features, "ogb or zinc")->capture_default_str();
-  c->add_option("--split-by", o->by, "scaffold or random")->capture_default_str();
-  c->add_option("--task", o->task, "graph-regression or graph-binary (default: from the labels)");
-  c->add_flag("--skip-bad", o->molecules.skip_bad, "Leave out what is no SMILES, and list it");
+              "Compute ZINC's regression target instead of reading labels");
+  c->add_option("--features", o->features, "Features of atoms and bonds: ogb or zinc")
+      ->capture_default_str();
+  c->add_option("--split-by", o->by, "How to split: scaffold or random")->capture_default_str();
+  c->add_option("--task", o->task,
+                "Task: graph-regression or graph-binary (default: inferred from the labels)");
+  c->add_flag("--skip-bad", o->molecules.skip_bad, "Skip invalid SMILES, with a warning for each");
   o->add_to(*c);
   c->footer(
       "Example:\n  egc data build molecules --smiles assay.csv --label active --features ogb --out "
@@ -195,7 +205,7 @@ void add_molecules(CLI::App& build, const CommonOptions& common) {
     std::vector<molecules::BadSmiles> bad;
     const data::Dataset d = build_module().build_molecules(o->molecules, bad);
     for (const auto& b : bad)
-      log_warning("{}:{}: \"{}\" is skipped: {}", o->molecules.smiles.string(), b.line,
+      log_warning("{}:{}: skipped \"{}\": {}", o->molecules.smiles.string(), b.line,
                   b.smiles.substr(0, 80), b.reason);
     write_dataset(d, o->out);
     report(d, *o, common, static_cast<int64_t>(bad.size()));
@@ -207,11 +217,11 @@ void add_images(CLI::App& build, const CommonOptions& common) {
     images::ImageOptions images;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = build.add_subcommand("images", "Superpixel graphs of images");
+  CLI::App* c = build.add_subcommand("images", "Build superpixel graphs from images");
   c->add_option("from", o->images.from,
-                "CIFAR-10's binary batches, or a folder of images for each class")
+                "Folder with CIFAR-10's binary batches, or with one folder of images per class")
       ->required();
-  c->add_option("--superpixels", o->images.superpixels, "At most, per image")
+  c->add_option("--superpixels", o->images.superpixels, "Max superpixels per image")
       ->check(CLI::Range(2, 1000))
       ->capture_default_str();
   o->add_to(*c);
@@ -232,12 +242,13 @@ void add_code(CLI::App& build, const CommonOptions& common) {
     data::CodeOptions code;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = build.add_subcommand(
-      "code", "Method naming from Python sources (needs python3; runs none of them)");
-  c->add_option("from", o->code.from, "A directory with Python sources")->required();
-  c->add_option("--min-nodes", o->code.min_nodes, "Smaller functions are left out")
+  CLI::App* c = build.add_subcommand("code",
+                                     "Build a method-naming dataset from Python sources (needs "
+                                     "python3; does not run the sources)");
+  c->add_option("from", o->code.from, "Directory of Python sources")->required();
+  c->add_option("--min-nodes", o->code.min_nodes, "Skip functions with fewer syntax-tree nodes")
       ->capture_default_str();
-  c->add_option("--max-nodes", o->code.max_nodes, "Larger functions are left out")
+  c->add_option("--max-nodes", o->code.max_nodes, "Skip functions with more syntax-tree nodes")
       ->capture_default_str();
   o->add_to(*c);
   c->footer("Example:\n  egc data build code ~/projects --out data/code");
@@ -260,7 +271,7 @@ void add_code(CLI::App& build, const CommonOptions& common) {
 }  // namespace
 
 void add_data_build(CLI::App& data, const CommonOptions& common) {
-  CLI::App* build = data.add_subcommand("build", "Makes a dataset from raw material");
+  CLI::App* build = data.add_subcommand("build", "Build a dataset from your own files");
   build->require_subcommand(1);
   build->fallthrough();
   build->footer(

@@ -35,13 +35,14 @@ void add_data_fetch(CLI::App& data, const CommonOptions& common) {
   auto options = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const auto& known : data::known_datasets()) names.emplace_back(known.name);
-  CLI::App* command = data.add_subcommand("fetch", "Downloads a dataset into --data-dir");
-  command->add_option("name", options->name, fmt::format("One of {}", fmt::join(names, ", ")))
+  CLI::App* command = data.add_subcommand("fetch", "Download a dataset into --data-dir");
+  command
+      ->add_option("name", options->name, fmt::format("Dataset: one of {}", fmt::join(names, ", ")))
       ->required();
   command->add_option("--mirror", options->mirror,
-                      "An address with the publishers' files under their names");
+                      "URL of a mirror that has the publishers' files under their original names");
   command->add_flag("--no-published-check", options->unchecked,
-                    "Take it also where counts differ from the published");
+                    "Accept a dataset whose counts differ from the published ones");
   command->footer("Example:\n  egc data fetch molhiv");
   command->callback([options, names, &common] {
     const data::KnownDataset* known = data::find_known(options->name);

@@ -19,10 +19,12 @@ void add_data_generate(CLI::App& data, const CommonOptions& common) {
   auto options = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const auto& g : data::generators()) names.emplace_back(g.name);
-  CLI::App* command = data.add_subcommand("generate", "Writes a generated dataset");
-  command->add_option("name", options->name, fmt::format("One of {}", fmt::join(names, ", ")))
+  CLI::App* command = data.add_subcommand("generate", "Generate a synthetic dataset");
+  command
+      ->add_option("name", options->name,
+                   fmt::format("Generator: one of {}", fmt::join(names, ", ")))
       ->required();
-  command->add_option("--out", options->out, "The new directory")->required();
+  command->add_option("--out", options->out, "Directory to create")->required();
   command->add_option("--size", options->size, "Fraction of the full size, in (0, 1]")
       ->capture_default_str();
   command->footer("Example:\n  egc data generate pattern --size 0.1 --out data/pattern --seed 1");

@@ -54,7 +54,7 @@ void list(const CommonOptions& common) {
               {"name", generator.name}, {"what", generator.what}, {"here", true}, {"path", nullptr}}
               .dump());
     else
-      fmt::print("{:<12} {:<64} {}\n", generator.name, generator.what, "generated when asked for");
+      fmt::print("{:<12} {:<64} {}\n", generator.name, generator.what, "generated on demand");
 }
 
 Json label_json(const data::LabelSummary& labels) {
@@ -110,13 +110,13 @@ std::string label_text(const data::LabelSummary& labels) {
     constexpr size_t kShown = 12;
     const auto end =
         labels.classes.begin() + static_cast<ptrdiff_t>(std::min(kShown, labels.classes.size()));
-    return fmt::format("{} labelled; of each class {}{}", labels.labelled,
+    return fmt::format("{} labelled; per class {}{}", labels.labelled,
                        fmt::join(labels.classes.begin(), end, " "),
                        labels.classes.size() > kShown ? " ..." : "");
   }
   if (labels.mean_words > 0)
     return fmt::format("{} labelled; {:.2f} words on average", labels.labelled, labels.mean_words);
-  return fmt::format("{} labelled; mean {:.4f}, deviation {:.4f}, from {:.4g} to {:.4g}",
+  return fmt::format("{} labelled; mean {:.4f}, standard deviation {:.4f}, range {:.4g} to {:.4g}",
                      labels.labelled, labels.mean, labels.std, labels.min, labels.max);
 }
 
@@ -125,16 +125,17 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
     fmt::print("{:<10} {}\n", what, value);
   };
   line("name", d.info.name);
-  line("task", fmt::format("{}, scored by {}", tasks().name_of(d.info.task),
+  line("task", fmt::format("{}, metric {}", tasks().name_of(d.info.task),
                            data::metrics().name_of(d.info.metric)));
   line("graphs", fmt::format("{}", s.graphs));
   line("nodes", s.graphs == 1
                     ? fmt::format("{}", s.nodes)
-                    : fmt::format("{} ({:.2f} a graph, {} to {})", s.nodes, s.graph_nodes.mean,
+                    : fmt::format("{} ({:.2f} per graph, {} to {})", s.nodes, s.graph_nodes.mean,
                                   s.graph_nodes.min, s.graph_nodes.max));
-  line("edges", s.graphs == 1 ? fmt::format("{} ({} for networks)", s.edges, s.training_edges)
-                              : fmt::format("{} ({:.2f} a graph; {} for networks)", s.edges,
-                                            s.graph_edges.mean, s.training_edges));
+  line("edges", s.graphs == 1
+                    ? fmt::format("{} ({} as seen by networks)", s.edges, s.training_edges)
+                    : fmt::format("{} ({:.2f} per graph; {} as seen by networks)", s.edges,
+                                  s.graph_edges.mean, s.training_edges));
   for (size_t t = 0; t < d.hetero.num_nodes.size(); ++t)
     line(t == 0 ? "types" : "",
          fmt::format("{} {}", d.hetero.num_nodes[t], d.hetero.schema.node_types[t]));
@@ -150,8 +151,8 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
     line("", fmt::format("and {} more", d.hetero.edges.size() - kShown));
   line("features",
        d.info.node_features == data::FeatureKind::kNone
-           ? (d.hetero.empty() ? "none: networks see a constant"
-                               : "none: networks learn an embedding of every node")
+           ? (d.hetero.empty() ? "none: networks get a constant feature"
+                               : "none: networks learn an embedding for every node")
            : fmt::format("{} {}{}", s.features, data::feature_kinds().name_of(d.info.node_features),
                          d.info.categories.empty()
                              ? ""
@@ -182,8 +183,8 @@ void verify(const InfoOptions& o, const CommonOptions& common) {
                             {"differences", differences}}
                            .dump());
   else if (differences.empty())
-    fmt::print("{}: fine: ids, features, labels and splits{}\n", d.info.name,
-               known == nullptr ? "" : "; counts as published");
+    fmt::print("{}: ids, features, labels and splits are valid{}\n", d.info.name,
+               known == nullptr ? "" : "; counts match the published ones");
   if (!differences.empty())
     fail(ErrorKind::kVerification, "{}: differs from the published dataset: {}", d.info.name,
          fmt::join(differences, "; "));
@@ -192,15 +193,17 @@ void verify(const InfoOptions& o, const CommonOptions& common) {
 }  // namespace
 
 void add_data_info(CLI::App& data, const CommonOptions& common) {
-  CLI::App* list_command = data.add_subcommand("list", "Known datasets, and which are here");
+  CLI::App* list_command = data.add_subcommand(
+      "list", "List the known datasets and which of them are available locally");
   list_command->footer("Example:\n  egc data list");
   list_command->callback([&common] { list(common); });
 
   auto options = std::make_shared<InfoOptions>();
-  CLI::App* info = data.add_subcommand("info", "Counts and statistics of a dataset");
-  info->add_option("dataset", options->dataset, "A directory, a known name, or a generator")
+  CLI::App* info = data.add_subcommand("info", "Show counts and statistics of a dataset");
+  info->add_option("dataset", options->dataset,
+                   "Known or generated dataset, or a dataset directory")
       ->required();
-  info->add_option("--split", options->split, "Which split, where there are several");
+  info->add_option("--split", options->split, "Split to show, if there are several");
   info->footer("Example:\n  egc data info pattern");
   info->callback([options, &common] {
     const data::Dataset d = app::load_dataset(options->dataset, common);
@@ -211,10 +214,11 @@ void add_data_info(CLI::App& data, const CommonOptions& common) {
       print_info(d, s);
   });
 
-  CLI::App* check_command =
-      data.add_subcommand("verify", "Full check: ids, splits, features, published counts");
+  CLI::App* check_command = data.add_subcommand(
+      "verify", "Check a whole dataset: ids, splits, features, published counts");
   check_command
-      ->add_option("dataset", options->dataset, "A directory, a known name, or a generator")
+      ->add_option("dataset", options->dataset,
+                   "Known or generated dataset, or a dataset directory")
       ->required();
   check_command->footer("Example:\n  egc data verify data/mine");
   check_command->callback([options, &common] { verify(*options, common); });

@@ -43,7 +43,7 @@ void print(const std::vector<data::PartFacts>& parts, const std::string& out, bo
       fmt::print("{:>4} {:>11} {:>12} {:>12} {:>14} {:>11}\n", k, p.nodes, p.edges, p.edges_cut,
                  p.rows_received, p.rows_sent);
   }
-  if (!json) fmt::print("{}: {} of {} edges lead from one part to another\n", out, cut, edges);
+  if (!json) fmt::print("{}: {} of {} edges join different partitions\n", out, cut, edges);
 }
 
 }  // namespace
@@ -51,15 +51,18 @@ void print(const std::vector<data::PartFacts>& parts, const std::string& out, bo
 void add_data_partition(CLI::App& data, const CommonOptions& common) {
   auto o = std::make_shared<PartitionOptions>();
   CLI::App* command = data.add_subcommand(
-      "partition", "Cuts one large graph into parts, of which each process of a group loads one");
-  command->add_option("dataset", o->dataset, "A known or generated dataset, or a directory")
+      "partition",
+      "Partition one large graph for distributed training: each rank loads one partition");
+  command->add_option("dataset", o->dataset, "Known or generated dataset, or a dataset directory")
       ->required();
-  command->add_option("--parts", o->parts, "As many as there will be processes")
+  command->add_option("--parts", o->parts, "Number of partitions, one per rank")
       ->check(CLI::Range(2, 4096))
       ->required();
-  command->add_option("--method", o->method, "metis: few edges between parts; ranges: by node ids")
+  command
+      ->add_option("--method", o->method,
+                   "metis: few edges between partitions; ranges: ranges of node ids")
       ->capture_default_str();
-  command->add_option("--out", o->out, "The new directory")->required();
+  command->add_option("--out", o->out, "Directory to create")->required();
   command->footer(
       "Example:\n  egc data partition arxiv --parts 4 --out data/arxiv-4\n"
       "  egc launch -n 4 -- train data/arxiv-4 --config configs/arxiv/egc-s.json");

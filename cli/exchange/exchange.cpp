@@ -33,26 +33,31 @@ void add_import(CLI::App& app, const CommonOptions& common) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand(
-      "import", "Makes a model file from a checkpoint of Python; nothing in it is executed");
+      "import", "Convert a PyTorch checkpoint to a model file; no code in it is executed");
   c->add_option("checkpoint", o->checkpoint,
-                "A file of torch.save: a state dictionary, or the authors' checkpoint.pt")
+                "File written by torch.save: a state dict, or the authors' checkpoint.pt")
       ->required();
-  c->add_option("--from", o->from, "authors or pyg: whose layers it has")
+  c->add_option("--from", o->from,
+                "Implementation that the checkpoint comes from: authors or pyg (PyTorch Geometric)")
       ->required()
       ->check(CLI::IsMember({"authors", "pyg"}));
-  c->add_option("--out", o->out, "The model file to write")->required();
-  c->add_option("--config", o->config, "The network, as in configs/ (default: as the shapes tell)");
-  c->add_option("--dataset", o->dataset,
-                "What it was trained on, a name or a directory: predictions need its features");
-  c->add_option("--model", o->model, "mpnn-sum or mpnn-max, which shapes do not tell apart");
-  c->add_option("--task", o->task, "Where encoder and head do not tell it");
-  c->add_option("--heads", o->heads, "Of EGC in PyTorch Geometric's form")
+  c->add_option("--out", o->out, "Model file to write")->required();
+  c->add_option("--config", o->config,
+                "Configuration of the network, as in configs/ (default: inferred from the shapes)");
+  c->add_option(
+      "--dataset", o->dataset,
+      "Dataset that it was trained on, a name or a directory; predictions need its description");
+  c->add_option("--model", o->model, "mpnn-sum or mpnn-max, which have the same shapes");
+  c->add_option("--task", o->task, "Task, if encoder and head do not determine it");
+  c->add_option("--heads", o->heads, "Number of heads, for EGC from PyTorch Geometric")
       ->check(CLI::Range(1, 1 << 20));
-  c->add_option("--aggregators", o->aggregators, "Of EGC with several, in the order it was given")
+  c->add_option("--aggregators", o->aggregators,
+                "Aggregators in their original order, for EGC with several")
       ->delimiter(',');
   c->add_option("--self-loops", o->self_loops,
-                "all, symnorm or none (default: symnorm for authors, all for pyg)");
-  c->add_option("--activation", o->activation, "Of EGC's weights (default: identity)");
+                "Self-loops: all, symnorm or none (default: symnorm for authors, all for pyg)");
+  c->add_option("--activation", o->activation,
+                "Activation of EGC's combination weights (default: identity)");
   c->footer(
       "Example:\n  egc import checkpoint.pt --from authors --config configs/zinc/egc-m.json "
       "--dataset zinc --out zinc.safetensors");
@@ -60,7 +65,7 @@ void add_import(CLI::App& app, const CommonOptions& common) {
     for (const char* name :
          {"--model", "--task", "--heads", "--aggregators", "--self-loops", "--activation"})
       check(o->config.empty() || c->get_option(name)->count() == 0,
-            "--config tells everything of the network; {} cannot change it", name);
+            "--config describes the whole network; it cannot be combined with {}", name);
     o->from_authors = o->from == "authors";
     std::optional<data::Dataset> dataset;
     if (!o->dataset.empty()) dataset = app::load_dataset(o->dataset, common);
@@ -83,24 +88,26 @@ void add_export(CLI::App& app, const CommonOptions& common) {
     bool onnx = false;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = app.add_subcommand("export", "Writes a model for other implementations");
+  CLI::App* c = app.add_subcommand("export", "Export a model to other implementations");
   add_model_argument(*c, o->from, /*may_be_several=*/false);
-  c->add_option("--out", o->out, "The file to write")->required();
-  c->add_option("--to", o->form_name,
-                "pyg: a state dictionary (safetensors) whose layers have PyTorch Geometric's names "
-                "and orders; authors: the authors' release; onnx; model: our own form")
+  c->add_option("--out", o->out, "File to write")->required();
+  c->add_option(
+       "--to", o->form_name,
+       "pyg: a state dict (safetensors) with PyTorch Geometric's parameter names and layouts; "
+       "authors: the same for the authors' release; onnx: ONNX; model: egc's own format")
       ->check(CLI::IsMember({"pyg", "authors", "onnx", "model"}))
       ->capture_default_str();
-  c->add_flag("--onnx", o->onnx, "The same as --to onnx");
-  c->add_flag("--half", o->half, "With --to model: matrices in half precision, half the size");
+  c->add_flag("--onnx", o->onnx, "Same as --to onnx");
+  c->add_flag("--half", o->half,
+              "With --to model: store matrices in half precision, for half the size");
   c->footer(
       "Example:\n  egc export runs/zinc-egc-m --onnx --out zinc.onnx\n"
       "  egc export runs/zinc-egc-m --to authors --out zinc.safetensors");
   c->callback([o, c, &common] {
     check(!o->onnx || c->get_option("--to")->count() == 0 || o->form_name == "onnx",
-          "--onnx and --to {} are two forms; one at a time", o->form_name);
+          "--onnx and --to {} contradict each other; give one of them", o->form_name);
     o->form = o->onnx ? ExportForm::kOnnx : forms().at(o->form_name);
-    check(!o->half || o->form == ExportForm::kModel, "--half goes with --to model only");
+    check(!o->half || o->form == ExportForm::kModel, "--half needs --to model");
     o->model = find_models(o->from, common).front();
     app::export_model(*o);
     if (common.json)

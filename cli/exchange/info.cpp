@@ -33,14 +33,13 @@ void add_info(CLI::App& app, const CommonOptions& common) {
     std::string config;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = app.add_subcommand("info", "Tells what a model, a run or a configuration is");
+  CLI::App* c = app.add_subcommand("info", "Show what a model, a run or a configuration contains");
   c->add_option("model", o->model,
-                "A run, a model file, the name of a shipped model or a configuration (.json)");
-  c->add_option("--config", o->config, "A configuration, whatever its name");
+                "Run, model file, name of a shipped model, or configuration (.json)");
+  c->add_option("--config", o->config, "Configuration file, whatever its extension");
   c->footer("Example:\n  egc info runs/zinc-egc-m\n  egc info configs/zinc/egc-m.json");
   c->callback([o, &common] {
-    check(o->model.empty() != o->config.empty(),
-          "egc info takes a model or --config, not both and not neither");
+    check(o->model.empty() != o->config.empty(), "egc info takes either a model or --config");
     const bool is_config = o->model.empty() || (o->model.ends_with(".json") &&
                                                 !std::filesystem::is_directory(o->model));
     const std::string path = is_config

@@ -67,11 +67,12 @@ std::string bash_completion(const CLI::App& program) {
 }  // namespace
 
 void add_completion(CLI::App& app) {
-  CLI::App* c = app.add_subcommand("completion", "Prints a completion script for a shell");
+  CLI::App* c = app.add_subcommand("completion", "Print a shell completion script");
   c->require_subcommand(1);
   c->fallthrough();
   c->footer("Example:\n  egc completion bash > ~/.local/share/bash-completion/completions/egc");
-  CLI::App* bash = c->add_subcommand("bash", "For bash: commands, flags, models, datasets");
+  CLI::App* bash =
+      c->add_subcommand("bash", "Completion for bash: commands, flags, models and datasets");
   bash->footer("Example:\n  source <(egc completion bash)");
   bash->callback([&app] { fmt::print("{}", bash_completion(app)); });
 }

@@ -59,7 +59,7 @@ std::string man_page(const CLI::App& program) {
   out += fmt::format(
       ".SH NAME\negc \\- graph neural networks built around the Efficient Graph "
       "Convolution\n.SH SYNOPSIS\n.B egc\n.I COMMAND\n[\n.I OPTIONS\n]\n");
-  out += ".SH OPTIONS OF EVERY COMMAND\n" + describe(program);
+  out += ".SH GLOBAL OPTIONS\n" + describe(program);
   out += ".SH COMMANDS\n";
   visit_commands(program, [&](const std::string& path, const CLI::App& command) {
     if (path.empty()) return;
@@ -69,23 +69,23 @@ std::string man_page(const CLI::App& program) {
   out += ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] :
        {std::pair{"0", "Success."},
-        {"2", "The command line or a configuration is wrong."},
-        {"3", "A dataset or other input is wrong."},
-        {"4", "A model file or checkpoint is wrong."},
-        {"5", "The system refused: a file, memory, the network."},
-        {"6", "A result is wrong, for instance a NaN loss."},
-        {"130", "Interrupted; the same command, or --resume, continues."}})
+        {"2", "Invalid command line or configuration."},
+        {"3", "Invalid dataset or other input."},
+        {"4", "Invalid model file or checkpoint."},
+        {"5", "System error: file, memory or network."},
+        {"6", "Invalid result, for instance a NaN loss."},
+        {"130", "Interrupted; rerun the command, or use --resume, to continue."}})
     out += fmt::format(".TP\n.B {}\n{}\n", code, roff(meaning));
   out +=
-      ".SH ENVIRONMENT\n.TP\n.B EGC_DATA\nWhere datasets are kept, unless \\-\\-data\\-dir says "
-      "otherwise.\n.TP\n.B NO_COLOR\nAnything: plain lines, no colours and no progress bar.\n";
+      ".SH ENVIRONMENT\n.TP\n.B EGC_DATA\nDirectory of the datasets, unless \\-\\-data\\-dir is "
+      "given.\n.TP\n.B NO_COLOR\nIf set to anything: no colours and no progress bar.\n";
   return out;
 }
 
 }  // namespace
 
 void add_man(CLI::App& app) {
-  CLI::App* c = app.add_subcommand("man", "Prints the manual page");
+  CLI::App* c = app.add_subcommand("man", "Print the manual page");
   c->footer("Example:\n  egc man | man -l -");
   c->callback([&app] { fmt::print("{}", man_page(app)); });
 }

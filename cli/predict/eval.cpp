@@ -20,13 +20,14 @@ void add_eval(CLI::App& app, const CommonOptions& common) {
     int64_t batch = 0;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* c = app.add_subcommand("eval", "Scores a trained model on a dataset");
+  CLI::App* c = app.add_subcommand("eval", "Evaluate a trained model on a dataset");
   add_model_argument(*c, o->model, /*may_be_several=*/true);
-  c->add_option("dataset", o->dataset, "A known or generated dataset, or a directory")->required();
-  c->add_option("--split", o->part, "train, valid or test")
+  c->add_option("dataset", o->dataset, "Known or generated dataset, or a dataset directory")
+      ->required();
+  c->add_option("--split", o->part, "Set to evaluate: train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}))
       ->capture_default_str();
-  c->add_option("--batch", o->batch, "Graphs at a time (default: as in training)")
+  c->add_option("--batch", o->batch, "Batch size, in graphs (default: as in training)")
       ->check(CLI::Range(1, 1 << 20));
   c->footer("Example:\n  egc eval runs/zinc-egc-m zinc --split test");
   c->callback([o, &common] {

@@ -52,7 +52,7 @@ void print_shares_json(const app::ExplainResult& r) {
 }
 
 void print_shares(const app::ExplainResult& r) {
-  fmt::print("shares of the output, mean over {} nodes, %\n", r.nodes);
+  fmt::print("share of the output in %, mean over {} nodes\n", r.nodes);
   fmt::print("  layer  {} | bases | heads\n", fmt::join(r.aggregators, ", "));
   const auto percent = [](const std::vector<double>& shares) {
     std::string out;
@@ -69,21 +69,23 @@ void print_shares(const app::ExplainResult& r) {
 
 void add_explain(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<ExplainCommand>();
-  CLI::App* c = app.add_subcommand(
-      "explain", "Which aggregators, bases and heads of EGC carried the output of each node");
+  CLI::App* c = app.add_subcommand("explain",
+                                   "Show how much each aggregator, basis and head of EGC "
+                                   "contributes to the output of each node");
   add_model_argument(*c, o->from, /*may_be_several=*/false);
   add_model_input(*c, o->input);
-  c->add_option("--part", o->part, "Only this part of the dataset's split: train, valid or test")
+  c->add_option("--part", o->part, "Only this set of the dataset's split: train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}));
-  c->add_option("--out", o->out, "A directory for nodes.csv and report.html");
-  c->add_option("--pictures", o->pictures, "How many graphs report.html shows")
+  c->add_option("--out", o->out, "Directory for nodes.csv and report.html");
+  c->add_option("--pictures", o->pictures, "Number of graphs drawn in report.html")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   c->footer("Example:\n  egc explain runs/zinc-egc-m zinc --part valid --out explained");
   c->callback([o, &common] {
     check_model_input(o->input, "explain");
     o->model = find_models(o->from, common).front();
-    check(o->part.empty() || o->input.csv.nodes.empty(), "--part is for datasets");
+    check(o->part.empty() || o->input.csv.nodes.empty(),
+          "--part needs a dataset; it does not apply to --nodes and --edges");
     const app::ExplainResult r = app::explain(*o, [&](const data::DatasetInfo& info) {
       const CommonOptions of_data = options_for_data(o->from, common);
       return o->part.empty() ? open_model_input(o->input, of_data, info)

@@ -56,20 +56,19 @@ std::vector<std::string> models_of_seeds(const fs::path& dir) {
     if (fs::exists(run / kModel, ignored))
       out.push_back((run / kModel).string());
     else
-      log_warning("{}: left out, there is no {} yet", run.string(), kModel);
+      log_warning("{}: skipped, it has no {} yet", run.string(), kModel);
   return out;
 }
 
 }  // namespace
 
 void add_model_argument(CLI::App& c, ModelArgument& argument, bool may_be_several) {
-  c.add_option(
-       "model", argument.name,
-       "A run, a model file or the name of a shipped model; of a run with several seeds the "
-       "best by validation, or that of --seed")
+  c.add_option("model", argument.name,
+               "Run, model file or name of a shipped model; of a run with several seeds, the best "
+               "on the validation set or that of --seed")
       ->required();
   if (may_be_several)
-    c.add_flag("--ensemble", argument.ensemble, "The mean prediction of all seeds of the run");
+    c.add_flag("--ensemble", argument.ensemble, "Average the predictions of all seeds of the run");
 }
 
 std::vector<std::string> pretrained_models() {
@@ -96,7 +95,7 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
   const fs::path path(argument.name);
   std::error_code ignored;
   const auto alone = [&](const fs::path& file) -> std::vector<std::string> {
-    check(!argument.ensemble, "--ensemble takes a run with several seeds; {} is one model",
+    check(!argument.ensemble, "--ensemble needs a run with several seeds; {} is a single model",
           argument.name);
     return {file.string()};
   };
@@ -107,9 +106,9 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
     const bool like_a_path = path.has_parent_path() || path.has_extension();
     const std::vector<std::string> shipped = pretrained_models();
     const std::string guess = did_you_mean(argument.name, {shipped.begin(), shipped.end()});
-    fail(ErrorKind::kSystem, "{}: file not found{}", argument.name,
+    fail(ErrorKind::kSystem, "{}: no such run or model file{}", argument.name,
          like_a_path ? ""
-                     : fmt::format("{} shipped models are {}", guess.empty() ? ";" : guess,
+                     : fmt::format("{} shipped models: {}", guess.empty() ? ";" : guess,
                                    fmt::join(shipped, ", ")));
   }
   if (!fs::is_directory(path, ignored)) return alone(path);
@@ -120,7 +119,7 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
   if (common.seed_given) {
     const std::string wanted = (path / fmt::format("seed-{}", common.seed) / kModel).string();
     if (std::find(models.begin(), models.end(), wanted) == models.end())
-      fail(ErrorKind::kUsage, "{}: there is no run with seed {}", argument.name, common.seed);
+      fail(ErrorKind::kUsage, "{}: no run with seed {}", argument.name, common.seed);
     return {wanted};
   }
   std::vector<Candidate> candidates;
@@ -128,12 +127,12 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
     try {
       candidates.push_back(candidate(file));
     } catch (const Error& e) {
-      log_warning("left out: {}", e.what());
+      log_warning("skipped: {}", e.what());
     }
   }
   if (candidates.empty()) return {models.front()};  // opening it tells what is wrong
   const Candidate best = *std::min_element(candidates.begin(), candidates.end(), better);
-  log_info("{}: {} is the best of {} by validation", argument.name,
+  log_info("{}: using {}, the best of {} on the validation set", argument.name,
            fs::path(best.file).parent_path().filename().string(), models.size());
   return {best.file};
 }

@@ -59,7 +59,7 @@ app::NextChunk read_smiles(const ModelInputOptions& o, const data::DatasetInfo& 
     for (const auto& bad : chunk->bad) {
       const std::string what =
           fmt::format("{}:{}: \"{}\": {}", o.input, bad.line, bad.smiles.substr(0, 80), bad.reason);
-      if (!o.skip_bad) fail(ErrorKind::kData, "{}; --skip-bad goes on without it", what);
+      if (!o.skip_bad) fail(ErrorKind::kData, "{}; --skip-bad skips such lines", what);
       log_warning("skipped {}", what);
     }
     return molecules_chunk(*std::move(chunk), stream->input(), *own_names);
@@ -81,17 +81,18 @@ app::NextChunk read_in_slices(const data::Dataset& dataset) {
 
 app::NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info) {
   check_data(!info.columns.empty() || info.node_features == data::FeatureKind::kNone,
-             "the network was trained on {}, which was not made of tables, so it takes none",
+             "the model was trained on {}, which was not built from tables, so it does not take "
+             "--nodes and --edges",
              info.name);
   data::CsvOptions csv = o.csv;
   csv.name = csv.nodes.string();
   csv.like = &info;
   if (is_graph_task(info.task) && csv.graph_id.empty())
-    log_warning("without --graph-id all nodes of {} are one graph", csv.name);
+    log_warning("without --graph-id, all nodes of {} form one graph", csv.name);
   data::CsvDataset built = data::build_csv(csv);
   for (size_t k = 0; k < built.gaps.size(); ++k)
     if (built.gaps[k].missing + built.gaps[k].unknown > 0)
-      log_warning("column \"{}\": {} values are missing and {} unknown to the network",
+      log_warning("column \"{}\": {} missing values, {} values that were not in the training data",
                   built.dataset.info.columns[k].name, built.gaps[k].missing, built.gaps[k].unknown);
   for (const std::string& notice : built.notices) log_warning("{}", notice);
   app::PredictChunk made;
@@ -114,21 +115,21 @@ app::NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& 
 }  // namespace
 
 void add_model_input(CLI::App& c, ModelInputOptions& o) {
-  c.add_option(
-      "input", o.input,
-      "A dataset, or a file of SMILES (csv or tsv with column names, or one a line, which a name "
-      "may follow); - reads SMILES from stdin");
-  c.add_option("--nodes", o.csv.nodes, "Instead: tables as egc data build csv takes them");
-  c.add_option("--edges", o.csv.edges, "The edges between these nodes");
-  c.add_option("--id", o.csv.id, "Column of the node's id (default: id, or the first)");
-  c.add_option("--graph-id", o.csv.graph_id, "Column that tells a node's graph");
-  c.add_option("--smiles-column", o.smiles_column, "Its column (default: smiles)");
-  c.add_flag("--skip-bad", o.skip_bad, "Leave out what is no SMILES, and list it");
+  c.add_option("input", o.input,
+               "Dataset, or file of SMILES (CSV or TSV with a header row, or one SMILES per line, "
+               "optionally followed by a name); - reads SMILES from stdin");
+  c.add_option("--nodes", o.csv.nodes,
+               "Node table instead of an input, as for egc data build csv; needs --edges");
+  c.add_option("--edges", o.csv.edges, "Edge table for --nodes");
+  c.add_option("--id", o.csv.id, "Node id column (default: id, or else the first)");
+  c.add_option("--graph-id", o.csv.graph_id, "Column with the id of a node's graph");
+  c.add_option("--smiles-column", o.smiles_column, "SMILES column (default: smiles)");
+  c.add_flag("--skip-bad", o.skip_bad, "Skip invalid SMILES, with a warning for each");
 }
 
 void check_model_input(const ModelInputOptions& o, const char* command) {
   check(o.csv.nodes.empty() == o.csv.edges.empty() && o.csv.nodes.empty() != o.input.empty(),
-        "egc {} takes an input, or --nodes and --edges", command);
+        "egc {} takes either an input, or --nodes and --edges together", command);
 }
 
 app::NextChunk open_model_input(const ModelInputOptions& o, const CommonOptions& common,

@@ -23,14 +23,15 @@ struct PredictCommand : app::PredictOptions {
 
 void add_predict(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<PredictCommand>();
-  CLI::App* c = app.add_subcommand("predict", "Predictions of a model for unseen graphs or nodes");
+  CLI::App* c = app.add_subcommand("predict", "Predict with a model for unseen graphs or nodes");
   add_model_argument(*c, o->model, /*may_be_several=*/true);
   add_model_input(*c, o->input);
-  c->add_option("--out", o->out, "The file to write (default: stdout)");
-  c->add_option("--format", o->format_name,
-                "csv or jsonl (default: by the name of --out; csv, or jsonl with --json)")
+  c->add_option("--out", o->out, "File to write (default: stdout)");
+  c->add_option(
+       "--format", o->format_name,
+       "csv or jsonl (default: jsonl if --out ends with .jsonl or --json is given, else csv)")
       ->check(CLI::IsMember({"csv", "jsonl"}));
-  c->add_option("--batch", o->batch, "Graphs at a time")
+  c->add_option("--batch", o->batch, "Batch size, in graphs")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   c->footer("Example:\n  egc predict runs/molhiv-egc-m new_molecules.csv --out scores.csv");

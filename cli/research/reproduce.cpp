@@ -59,8 +59,7 @@ std::vector<const Cell*> chosen_cells(const Table& table,
   for (const std::string& pattern : patterns)
     check(std::any_of(out.begin(), out.end(),
                       [&](const Cell* cell) { return reproduce::matches(*cell, pattern); }),
-          "the table {} has no cell {}; its cells are {}", table.name, pattern,
-          fmt::join(known, ", "));
+          "table {} has no cell {}; its cells: {}", table.name, pattern, fmt::join(known, ", "));
   return out;
 }
 
@@ -97,7 +96,7 @@ std::vector<reproduce::TableBlock> compared_as_far_as_there(const Table& table,
   for (const Cell* cell : cells) try {
       filled.push_back(filled_cell(table, *cell, o, 0));
     } catch (const Error& e) {
-      log_warning("the page is without {}: {}", cell->name(), e.what());
+      log_warning("{} is left out of the page: {}", cell->name(), e.what());
       filled.push_back({cell, {}});
     }
   return reproduce::compare(table, filled, app::missing_datasets(table, cells, o, common),
@@ -127,9 +126,9 @@ std::map<std::string, std::string> stand_ins(const Table& table,
   for (const std::string& use : uses) {
     const size_t equals = use.find('=');
     check(equals != std::string::npos && equals > 0 && equals + 1 < use.size(),
-          "--use takes DATASET=INSTEAD, got {}", use);
+          "--use takes DATASET=REPLACEMENT, got {}", use);
     const std::string dataset = use.substr(0, equals);
-    check(has_dataset(table, dataset), "--use {}: the table {} has no dataset {}", use, table.name,
+    check(has_dataset(table, dataset), "--use {}: table {} has no dataset {}", use, table.name,
           dataset);
     const fs::path instead(use.substr(equals + 1));
     out[dataset] = fs::exists(instead) ? fs::canonical(instead).string() : instead.string();
@@ -186,25 +185,29 @@ void reproduce_table(Command c, const CommonOptions& common) {
 
 void add_reproduce(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<Command>();
-  CLI::App* c = app.add_subcommand("reproduce", "A table of the paper: runs it, shows both");
-  c->add_option("table", o->table, "Which; without it, they are listed");
-  c->add_option("--cell", o->patterns, "dataset/row, or a pattern such as 'zinc/*' (default: all)");
+  CLI::App* c = app.add_subcommand(
+      "reproduce", "Reproduce a table of the paper and show it beside the published figures");
+  c->add_option("table", o->table, "Table to reproduce (default: list the tables)");
+  c->add_option("--cell", o->patterns,
+                "Cells to run: dataset/row, or a pattern such as 'zinc/*' (default: all)");
   c->add_option("--seeds", o->run.seeds,
-                "Trainings of a cell, with seeds from --seed on (default: 1; with --show, all)")
+                "Number of training runs per cell, with consecutive seeds from --seed (default: 1; "
+                "with --show, all)")
       ->check(CLI::Range(1, 10000));
-  c->add_option("--epochs", o->run.change.epochs, "At most, instead of the paper's schedule")
+  c->add_option("--epochs", o->run.change.epochs, "Max epochs, instead of the paper's")
       ->check(CLI::Range(1, 1 << 30));
-  c->add_option("--use", o->use, "DATASET=INSTEAD: another dataset in the place of one");
-  c->add_option("--jobs", o->run.jobs, "Trainings at a time; they share the threads")
+  c->add_option("--use", o->use, "DATASET=REPLACEMENT: use another dataset in place of one");
+  c->add_option("--jobs", o->run.jobs, "Training runs in parallel; they share the threads")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  c->add_option("--reps", o->run.reps, "Rounds of a benchmark; the median counts")
+  c->add_option("--reps", o->run.reps, "Rounds of a benchmark; the median is reported")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  c->add_option("--out", o->run.out, "Where runs and records are kept; nothing there is run again")
+  c->add_option("--out", o->run.out,
+                "Directory of runs and records; finished ones are not run again")
       ->capture_default_str();
-  c->add_flag("--show", o->show, "Runs nothing, shows what is there");
-  c->add_flag("--markdown", o->markdown, "The table as Markdown");
+  c->add_flag("--show", o->show, "Show existing results without running anything");
+  c->add_flag("--markdown", o->markdown, "Print the table as Markdown");
   c->footer("Example:\n  egc reproduce main --cell zinc/egc-m --seeds 3 --jobs 2");
   c->callback(
       [o, &common] { o->table.empty() ? list_tables(common) : reproduce_table(*o, common); });

@@ -21,21 +21,23 @@ using report::spell_score;
 using Json = nlohmann::ordered_json;
 
 void add_search_options(CLI::App& c, app::SearchOptions& o) {
-  c.add_option("dataset", o.trials.dataset, "A known or generated dataset, or a directory")
+  c.add_option("dataset", o.trials.dataset, "Known or generated dataset, or a dataset directory")
       ->required();
-  c.add_option("--config", o.config, "What is not searched (default: the paper's)");
-  c.add_option("--model", o.model, "Of the paper's configuration")->capture_default_str();
-  c.add_option("--epochs", o.epochs, "At most, instead of the configuration's");
-  c.add_option("--first-epochs", o.first_epochs, "After which halving first judges")
+  c.add_option("--config", o.config, "Configuration to start from (default: the paper's)");
+  c.add_option("--model", o.model, "Model whose configuration in the paper to start from")
+      ->capture_default_str();
+  c.add_option("--epochs", o.epochs, "Max epochs, instead of the configuration's");
+  c.add_option("--first-epochs", o.first_epochs, "Epochs before halving first drops trials")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  c.add_option("--factor", o.factor, "Of halving: one in so many goes on, for so many times longer")
+  c.add_option("--factor", o.factor,
+               "Halving keeps one in this many trials and trains it this many times longer")
       ->check(CLI::Range(2, 1000))
       ->capture_default_str();
-  c.add_option("--jobs", o.trials.jobs, "Trainings at a time; they share the threads")
+  c.add_option("--jobs", o.trials.jobs, "Training runs in parallel; they share the threads")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  c.add_option("--out", o.trials.out, "Where everything is kept; the same command goes on there")
+  c.add_option("--out", o.trials.out, "Directory of the search; the same command resumes it")
       ->required();
 }
 
@@ -102,15 +104,17 @@ void print_finals(const AggregatorSearchResult& r, const CommonOptions& common) 
 
 void add_search_settings(CLI::App& search, const CommonOptions& common) {
   auto o = std::make_shared<app::SettingsSearchOptions>();
-  CLI::App* c = search.add_subcommand("settings", "Hyperparameters: random, grid, or halving");
+  CLI::App* c = search.add_subcommand("settings",
+                                      "Search hyperparameters: random, grid or successive halving");
   add_search_options(*c, *o);
   c->add_option("--space", o->space,
-                "A JSON file, for instance {\"train.lr\": {\"log\": [1e-4, 1e-2]}}")
+                "Search space: a JSON file, for instance {\"train.lr\": {\"log\": [1e-4, 1e-2]}}")
       ->required();
-  c->add_option("--method", o->method, "random, grid, or halving: random, then the best go on")
+  c->add_option("--method", o->method,
+                "random, grid, or halving (successive halving of random trials)")
       ->check(CLI::IsMember({"random", "grid", "halving"}))
       ->capture_default_str();
-  c->add_option("--trials", o->count, "Points that are drawn")
+  c->add_option("--trials", o->count, "Number of random trials")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   c->footer("Example:\n  egc search settings zinc --model gcn --space space.json --out found");
@@ -124,20 +128,25 @@ void add_search_settings(CLI::App& search, const CommonOptions& common) {
 
 void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
   auto o = std::make_shared<app::AggregatorSearchOptions>();
-  CLI::App* c = search.add_subcommand("aggregators", "Which of the seven EGC should have");
+  CLI::App* c = search.add_subcommand("aggregators", "Search for EGC's best set of aggregators");
   add_search_options(*c, *o);
-  c->add_option("--choose", o->choose, "How many")->check(CLI::Range(1, 7))->capture_default_str();
+  c->add_option("--choose", o->choose, "Number of aggregators to choose")
+      ->check(CLI::Range(1, 7))
+      ->capture_default_str();
   c->add_option("--method", o->method,
-                "halving: all sets, the best go on; gates: one network with all seven, pruned")
+                "halving: successive halving of all sets; gates: train one network with all seven "
+                "aggregators and prune it")
       ->check(CLI::IsMember({"halving", "gates"}))
       ->capture_default_str();
-  c->add_option("--gate-epochs", o->gate_epochs, "Of the network with all seven")
+  c->add_option("--gate-epochs", o->gate_epochs,
+                "With gates: epochs of the network with all seven aggregators")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  c->add_option("--strength", o->strength, "Of the penalty on aggregators, with gates")
+  c->add_option("--strength", o->strength, "With gates: strength of the penalty on aggregators")
       ->capture_default_str();
-  c->add_option("--seeds", o->seeds,
-                "Trainings of each finalist and of the configuration's own set")
+  c->add_option(
+       "--seeds", o->seeds,
+       "Training runs, with different seeds, of each finalist and of the configuration's own set")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   c->footer("Example:\n  egc search aggregators zinc --choose 3 --jobs 2 --out found");
@@ -154,7 +163,7 @@ void add_search_aggregators(CLI::App& search, const CommonOptions& common) {
 
 void add_search(CLI::App& app, const CommonOptions& common) {
   CLI::App* search =
-      app.add_subcommand("search", "Searches settings or aggregators, judged by validation");
+      app.add_subcommand("search", "Search hyperparameters or aggregators by validation score");
   search->require_subcommand(1);
   search->fallthrough();
   search->footer("Example:\n  egc search aggregators zinc --choose 3 --out found");

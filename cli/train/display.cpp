@@ -46,9 +46,9 @@ void TrainDisplay::on_start(train::Trainer& trainer) {
   else
     log_info("{} on {}: {} parameters, {} {} {}to train on, seed {}", config.model.model,
              trainer.data().dataset().info.name, trainer.network().num_parameters(), items_, unit_,
-             trainer.data().is_part() ? "of this part " : "", config.seed);
+             trainer.data().is_part() ? "of this partition " : "", config.seed);
   if (trainer.progress().epochs_done() > 0 || trainer.progress().batches > 0)
-    log_info("going on after epoch {}, batch {}", trainer.progress().epochs_done(),
+    log_info("resuming after epoch {}, batch {}", trainer.progress().epochs_done(),
              trainer.progress().batches);
 }
 

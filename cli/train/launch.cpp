@@ -34,7 +34,7 @@ int free_port() {
   const bool bound = s >= 0 && bind(s, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
                      getsockname(s, reinterpret_cast<sockaddr*>(&address), &size) == 0;
   if (s >= 0) close(s);
-  if (!bound) fail(ErrorKind::kSystem, "launch: no port is free on this machine");
+  if (!bound) fail(ErrorKind::kSystem, "launch: no free port on this machine");
   return ntohs(address.sin_port);
 }
 
@@ -48,7 +48,7 @@ struct Rank {
 
 Rank start(const std::vector<std::string>& arguments, int rank, int64_t size, int port) {
   int ends[2];
-  if (pipe(ends) != 0) fail(ErrorKind::kSystem, "launch: no pipe could be made");
+  if (pipe(ends) != 0) fail(ErrorKind::kSystem, "launch: cannot create a pipe");
   std::vector<std::string> words = {"/proc/self/exe"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -59,7 +59,7 @@ Rank start(const std::vector<std::string>& arguments, int rank, int64_t size, in
                                                              {"MASTER_ADDR", "127.0.0.1"},
                                                              {"MASTER_PORT", std::to_string(port)}};
   const pid_t pid = fork();
-  if (pid < 0) fail(ErrorKind::kSystem, "launch: rank {} could not be started", rank);
+  if (pid < 0) fail(ErrorKind::kSystem, "launch: cannot start rank {}", rank);
   if (pid == 0) {
     for (const auto& [name, value] : environment) setenv(name, value.c_str(), 1);
     if (rank != 0) dup2(ends[1], STDOUT_FILENO);
@@ -136,14 +136,14 @@ void add_launch(CLI::App& app, const CommonOptions& common) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand(
-      "launch", "Starts several ranks of a training on this machine; they share each batch");
-  c->add_option("-n,--ranks", o->ranks, "How many")
+      "launch", "Train with several ranks on this machine, which share each batch");
+  c->add_option("-n,--ranks", o->ranks, "Number of ranks")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  c->add_option("command", o->command, "After --: train and what follows it")->required();
+  c->add_option("command", o->command, "After --: train and its arguments")->required();
   c->footer("Example:\n  egc launch -n 2 -- train zinc --model egc-m");
   c->callback([o, &common] {
-    check(o->command[0] == "train", "launch starts egc train, got \"{}\"", o->command[0]);
+    check(o->command[0] == "train", "egc launch runs only train, got \"{}\"", o->command[0]);
     watch_stop_signals();
     std::vector<std::string> arguments = o->command;
     const int64_t threads = common.threads > 0 ? common.threads : available_cores();

@@ -96,7 +96,7 @@ void summarise(const std::vector<TrainOutcome>& outcomes, const std::string& dir
                report::spell_score(r.metric, r.valid), report::spell_score(r.metric, r.test),
                report::spell_time(r.seconds));
   if (count > 1)
-    fmt::print("  test {} {} (mean and deviation over {} seeds)\n", first.metric,
+    fmt::print("  test {} {} (mean and standard deviation over {} seeds)\n", first.metric,
                report::spell_score(first.metric, mean, deviation), count);
   tell_next_steps(dir, dataset);
 }
@@ -117,14 +117,15 @@ void train(const app::TrainRequest& o, const CommonOptions& common) {
   for (const TrainOutcome& r : report.outcomes) {
     if (!r.interrupted) continue;
     if (is_first)
-      fmt::print(stderr, "egc: interrupted; egc train --resume {} goes on\n", report.directory);
+      fmt::print(stderr, "egc: interrupted; continue with egc train --resume {}\n",
+                 report.directory);
     throw CLI::RuntimeError(kInterrupted);
   }
   if (!is_first) return;
   for (const TrainOutcome& r : report.outcomes) {
     if (!r.paused) continue;
     if (!common.json)
-      fmt::print("paused after epoch {}, best valid {} {}; egc train --resume {} goes on\n",
+      fmt::print("paused after epoch {}, best valid {} {}; continue with egc train --resume {}\n",
                  r.epochs, r.metric, report::spell_score(r.metric, r.valid), report.directory);
     return;
   }
@@ -162,29 +163,29 @@ void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
 void add_train(CLI::App& app, const CommonOptions& common) {
   auto o = std::make_shared<app::TrainRequest>();
   app::TrainOptions& f = o->options;
-  CLI::App* c = app.add_subcommand("train", "Trains a network on a dataset");
-  c->add_option("dataset", f.dataset, "A known or generated dataset, or a directory");
-  c->add_option(
-      "--model", f.model,
-      "egc-s egc-m egc gcn gin sage gat gatv2 mpnn-sum mpnn-max pna mlp ga-mlp rgcn regc");
-  c->add_option("--config", f.config, "A JSON file with everything; flags override it");
-  c->add_option("--out", o->out, "Where the run is kept (default: runs/<dataset>-<model>)");
-  c->add_flag("--overwrite", o->overwrite, "Replaces the run that is in --out");
-  c->add_option("--resume", o->resume, "Goes on with a run that was stopped");
-  c->add_option("--seeds", o->seeds, "Trains that many times, with seeds from --seed on")
+  CLI::App* c = app.add_subcommand("train", "Train a network on a dataset");
+  c->add_option("dataset", f.dataset, "Known or generated dataset, or a dataset directory");
+  c->add_option("--model", f.model,
+                "Layer of the network: egc-s, egc-m, egc, gcn, gin, sage, gat, gatv2, mpnn-sum, "
+                "mpnn-max, pna, mlp, ga-mlp, rgcn or regc");
+  c->add_option("--config", f.config, "JSON file with all settings; flags override it");
+  c->add_option("--out", o->out, "Directory of the run (default: runs/<dataset>-<model>)");
+  c->add_flag("--overwrite", o->overwrite, "Replace the run in --out");
+  c->add_option("--resume", o->resume, "Directory of a stopped run to continue");
+  c->add_option("--seeds", o->seeds, "Number of training runs, with consecutive seeds from --seed")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  c->add_option("--jobs", o->jobs, "Seeds at a time; they share the threads")
+  c->add_option("--jobs", o->jobs, "Seeds to train in parallel; they share the threads")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   c->add_option("--parameters", f.parameters,
-                "Instead of --hidden: the width that gives about so many, for instance 100k")
+                "Choose --hidden for about this many parameters, for instance 100k")
       ->transform(
           CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
   add_settings(*c, f.settings);
-  c->add_option("--until", o->until, "Pauses after that epoch; --resume goes on")
+  c->add_option("--until", o->until, "Pause after this epoch; --resume continues")
       ->check(CLI::Range(0, 1 << 30));
-  c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs")
+  c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs between checkpoints")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   c->footer("Example:\n  egc train molecules --model egc-m --epochs 20 --out runs/first");
@@ -194,7 +195,7 @@ void add_train(CLI::App& app, const CommonOptions& common) {
         check(option->count() == 0 || option->get_name() == "--resume" ||
                   option->get_name() == "--jobs" || option->get_name() == "--until" ||
                   option->get_name() == "--checkpoint-every",
-              "--resume goes on with a run as it was begun; {} cannot change it",
+              "--resume continues a run with its own settings; it cannot be combined with {}",
               option->get_name());
     if (o->options.dataset.empty() && !o->options.config.empty())
       o->options.dataset = dataset_of(o->options.config);

@@ -98,7 +98,8 @@ Replaced::Replaced(const std::string& dir, bool overwrite, std::string& config) 
   if (!fs::exists(dir_, ignored) || fs::is_empty(dir_, ignored)) return;
   if (!may_begin(dir_, overwrite)) {
     check(!overwrite || !runs_below(dir_).empty(),
-          "{}: has files that are not of a run, so --overwrite does not replace it", dir);
+          "{}: contains files that do not belong to a run, so --overwrite does not replace it",
+          dir);
     return;
   }
   for (const fs::path& run : runs_below(dir_))
@@ -112,7 +113,7 @@ Replaced::Replaced(const std::string& dir, bool overwrite, std::string& config) 
       config = (aside / rest).string();
   std::error_code error;
   fs::rename(whole, aside, error);
-  if (error) fail(ErrorKind::kSystem, "{}: cannot be replaced: {}", dir, error.message());
+  if (error) fail(ErrorKind::kSystem, "{}: cannot replace the run: {}", dir, error.message());
   aside_ = aside;
 }
 
@@ -149,7 +150,7 @@ std::vector<std::string> runs_in(const std::string& dir) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(dir, ignored))
     if (fs::exists(entry.path() / "config.json")) out.push_back(entry.path().string());
-  check(!out.empty(), "{}: no run: there is no config.json", dir);
+  check(!out.empty(), "{}: not a run: it has no config.json", dir);
   std::sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;  // seed-2 before seed-10
   });
@@ -185,7 +186,7 @@ std::vector<std::string> begin_runs(const TrainRequest& o, const Session& sessio
   const LoadedDataset& dataset = data.of(options.dataset);
   if (options.config.empty()) {
     options.config = published_config(options.dataset, options.model);
-    if (!options.config.empty()) log_info("the paper's configuration: {}", options.config);
+    if (!options.config.empty()) log_info("using the paper's configuration: {}", options.config);
   }
   if (const auto path = dataset_directory(options.dataset, session);
       path && fs::exists(options.dataset))

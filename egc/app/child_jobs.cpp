@@ -24,7 +24,7 @@ PassSignalsTo::PassSignalsTo(int child) {
     pid_t free = 0;
     if (children[slot_].compare_exchange_strong(free, child)) return;
   }
-  fail(ErrorKind::kUsage, "at most {} jobs at a time", kSlots);
+  fail(ErrorKind::kUsage, "at most {} parallel jobs are supported", kSlots);
 }
 
 PassSignalsTo::~PassSignalsTo() { children[slot_] = 0; }
@@ -36,7 +36,7 @@ void signal_children(int number) {
 
 std::vector<int> run_jobs(const ChildJobs& jobs) {
   check(!jobs.program.empty(),
-        "several runs at once are processes of the egc program; Session::program must name it");
+        "parallel runs are processes of the egc program, so Session::program must name it");
   const size_t count = jobs.commands.size();
   std::vector<int> codes(count, kInterrupted);
   std::atomic<size_t> next = 0;
@@ -95,7 +95,7 @@ Error error_of_child(const std::string& what, int code) {
   const bool own = code >= static_cast<int>(ErrorKind::kUsage) &&
                    code <= static_cast<int>(ErrorKind::kVerification);
   return Error(own ? static_cast<ErrorKind>(code) : ErrorKind::kSystem,
-               fmt::format("{} ended with {}", what,
+               fmt::format("{} failed with {}", what,
                            code > 128 ? fmt::format("signal {}", code - 128)
                                       : fmt::format("exit code {}", code)));
 }

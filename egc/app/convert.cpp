@@ -43,7 +43,7 @@ train::TrainConfig training_of(const exchange::Checkpoint& checkpoint) {
     check(std::isfinite(out.lr) && std::isfinite(out.wd), "lr and wd must be finite");
     train::check_config(out);
   } catch (const Error& e) {
-    log_warning("the checkpoint's settings of training are left out: {}", e.what());
+    log_warning("ignoring the checkpoint's training settings: {}", e.what());
     return {};
   }
   return out;
@@ -59,7 +59,7 @@ models::Notes notes_of(const exchange::Checkpoint& checkpoint, const data::Datas
 
 void refuse_same_file(const std::filesystem::path& in, const std::filesystem::path& out) {
   std::error_code ignored;
-  check(!std::filesystem::equivalent(in, out, ignored), "--out is the input itself, {}",
+  check(!std::filesystem::equivalent(in, out, ignored), "--out is the same file as the input, {}",
         out.string());
 }
 
@@ -83,13 +83,13 @@ void fold_scaling(const models::LoadedNetwork& loaded, State& state) {
   const models::ModelConfig& config = loaded.network->config();
   check(config.encoder == models::Encoder::kLinear && scaling.size() == 1 &&
             state.contains("encoder.lin.weight"),
-        "the network standardises its features, and has no linear encoder to take that along into "
-        "another program; train with --standardize none or --encoder linear");
+        "the model standardizes its features and has no linear encoder to fold this into; train "
+        "with --standardize none or --encoder linear to export it");
   const auto& [mean, deviation] = scaling[0];
   Tensor weight = state.at("encoder.lin.weight").to_tensor(DType::kF64);
   Tensor bias = state.at("encoder.lin.bias").to_tensor(DType::kF64);
   check_data(weight.columns() == std::ssize(mean),
-             "the model standardises {} columns, its encoder has {}", mean.size(),
+             "the model standardizes {} columns, but its encoder has {}", mean.size(),
              weight.columns());
   for (int64_t o = 0; o < weight.rows(); ++o)
     for (int64_t k = 0; k < weight.columns(); ++k) {
@@ -104,20 +104,24 @@ void fold_scaling(const models::LoadedNetwork& loaded, State& state) {
 // Says what the other side's layers cannot do.
 void warn_of_differences(const models::ModelConfig& c, ExportForm form) {
   if (form == ExportForm::kPyg && !exchange::has_pyg_layer(c))
-    log_warning("PyTorch Geometric has no layer for those of this {} network: they keep our names",
-                c.model);
+    log_warning(
+        "PyTorch Geometric has no equivalent of the layers of this {} network: their parameters "
+        "keep egc's names",
+        c.model);
   if (!c.model.starts_with("egc")) return;
   if (form == ExportForm::kPyg && has_loops_of_symnorm_only(c))
     log_warning(
-        "the layers have self-loops for symnorm only, which PyTorch Geometric's EGConv has not; "
-        "egc.EGConv has: self_loops=\"symnorm\"");
+        "the layers have self-loops for symnorm only, which PyTorch Geometric's EGConv does not "
+        "support; load the state into egc.EGConv with self_loops=\"symnorm\"");
   const SelfLoops loops = c.self_loops.value_or(SelfLoops::kAll);
   if (form == ExportForm::kAuthors && loops != SelfLoops::kSymnorm)
-    log_warning("the layers have self-loops \"{}\"; the authors' have them for symnorm only",
-                name_of(loops));
+    log_warning(
+        "the layers have self-loops \"{}\", but the authors' layers support \"symnorm\" only",
+        name_of(loops));
   if (c.activation.value_or(WeightActivation::kIdentity) != WeightActivation::kIdentity)
-    log_warning("the weights have the activation {}, which a state does not tell",
-                name_of(*c.activation));
+    log_warning(
+        "the combination weights have the activation {}, which a state dict does not record",
+        name_of(*c.activation));
 }
 
 // Whose layers they are is told by the names of the weights.
@@ -127,12 +131,12 @@ void check_origin(const ImportOptions& o, const State& state,
     return item.first.ends_with(".comb_lin.weight");
   });
   if (o.from_authors ? pyg : exchange::has_authors_weights(state))
-    fail(ErrorKind::kModel, "{}: the layers are {}, not {}: --from {}", o.checkpoint,
+    fail(ErrorKind::kModel, "{}: the layers are {}, not {}; use --from {}", o.checkpoint,
          pyg ? "PyTorch Geometric's" : "the authors'", pyg ? "the authors'" : "PyTorch Geometric's",
          pyg ? "pyg" : "authors");
   check(o.from_authors || !given || !has_loops_of_symnorm_only(*given),
-        "{}: self_loops \"symnorm\" is nothing that PyTorch Geometric's layers have; \"all\" or "
-        "\"none\" is",
+        "{}: PyTorch Geometric's layers do not support self_loops \"symnorm\"; use \"all\" or "
+        "\"none\"",
         o.config);
 }
 
@@ -182,13 +186,12 @@ ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
     const auto config = given ? *given : exchange::infer_config(checkpoint.state, hints);
     if (dataset != nullptr) inference::check_fits(config, *dataset);
     network = models::make_network(config);
-    network->load_state(exchange::network_state(config, checkpoint.state), "its state");
+    network->load_state(exchange::network_state(config, checkpoint.state), "state dict");
   } catch (const Error& e) {  // whatever it is, the checkpoint is what does not fit
     fail(ErrorKind::kModel, "{}: {}", o.checkpoint, e.what());
   }
   models::save_network(o.out, *network, notes_of(checkpoint, dataset));
-  if (dataset == nullptr)
-    log_warning("without --dataset the model cannot be asked for predictions by this program");
+  if (dataset == nullptr) log_warning("without --dataset, egc predict cannot use the model");
   return model_facts(o.out);
 }
 

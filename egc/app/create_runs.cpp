@@ -69,13 +69,13 @@ void check_options(const TrainOptions& o, const models::ModelConfig& m) {
   }
   const auto given = [&](const char* key) { return o.settings.contains(key); };
   check(m.task != Task::kNodeClassificationHetero || (!given("norm") && !given("residual")),
-        "networks of heterogeneous tasks have neither batch norm nor residual connections: --norm "
+        "networks for heterogeneous tasks have neither batch norm nor residual connections: --norm "
         "and --residual do not apply");
   check(m.model != "ga-mlp" || !given("residual"),
-        "ga-mlp has no layers with a residual connection: --residual does not apply");
-  check(is_graph_task(m.task) || !given("readout"), "--readout is for tasks on graphs, not for {}",
-        tasks().name_of(m.task));
-  check(!given("dropout_at") || m.dropout > 0, "--dropout-at needs --dropout above 0");
+        "ga-mlp has no residual connections: --residual does not apply");
+  check(is_graph_task(m.task) || !given("readout"),
+        "--readout applies to graph-level tasks only, not to {}", tasks().name_of(m.task));
+  check(!given("dropout_at") || m.dropout > 0, "--dropout-at needs a --dropout above 0");
 }
 
 // Rules of the configuration speak of its fields; whoever gave a flag is told of the flag.
@@ -101,8 +101,8 @@ void explain_width(const models::ModelConfig& m) {
     const int64_t parts = given.value_or(otherwise);
     if (m.hidden % parts == 0) return;
     const int64_t above = (m.hidden / parts + 1) * parts;
-    fail(ErrorKind::kUsage, "--hidden {} must be a multiple of {} {}{}: {}{}", m.hidden, flag,
-         parts, given ? "" : " (the default)",
+    fail(ErrorKind::kUsage, "--hidden {} must be a multiple of {} {}{}, for instance {}{}",
+         m.hidden, flag, parts, given ? "" : " (the default)",
          above > parts ? fmt::format("{} or ", above - parts) : "", above);
   };
   if (layer.takes("heads"))
@@ -120,16 +120,16 @@ void choose_scaling(const data::Dataset& dataset, train::TrainConfig& t) {
     t.standardize = data::has_raw_numbers(dataset.info) && !part ? "train" : "none";
   if (t.standardize == "train") {
     check(data::has_float_features(dataset),
-          "--standardize train: {} has no float features to scale", dataset.info.name);
-    check(!part, "--standardize train needs the whole dataset, not parts of it");
+          "--standardize train: {} has no float features to standardize", dataset.info.name);
+    check(!part, "--standardize train needs the whole dataset, not a partitioned one");
     return;
   }
   if (part) return;  // whose own values need not be those of the whole
   const auto far = data::columns_far_apart(dataset, data::with_valid(dataset, t.split));
   if (!far.empty())
     log_warning(
-        "the values of feature columns {} differ by more than a factor of {}; --standardize train "
-        "scales them",
+        "the scales of feature columns {} differ by more than a factor of {}; consider "
+        "--standardize train",
         fmt::join(far, " and "), data::kFarApart);
 }
 
@@ -171,7 +171,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
   if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)
     m.dropout_at.activation = true;
   if (o.parameters) {
-    check(!given("hidden"), "--hidden and --parameters both give the width; one of them is enough");
+    check(!given("hidden"), "--hidden and --parameters both set the width; give one of them");
     m.hidden = models::fit_width(m, *o.parameters);
   }
   check_as_flags(o, [&] {
@@ -182,7 +182,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
   inference::check_fits(m, dataset);
   choose_scaling(dataset, t);
   if (given("batch") && (dataset.splits_nodes() || !dataset.hetero.empty()))
-    log_warning("--batch has no effect: {} is one graph, which is trained whole",
+    log_warning("--batch has no effect: {} is a single graph, trained full-batch",
                 dataset.info.name);
   return run;
 }
@@ -191,12 +191,13 @@ void create_runs(const LoadedDataset& loaded, const TrainOptions& options,
                  const std::vector<RunToCreate>& runs, int64_t processes) {
   const data::Dataset& dataset = loaded.dataset;
   train::RunConfig config = resolve_config(dataset, options);
-  train::check_training(config, dataset.info);
+  check_as_flags(options, [&] { train::check_training(config, dataset.info); });
   if (processes > 1) train::check_group_training(config, dataset, processes);
   try {
     (void)nlohmann::json(config.dataset).dump();
   } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::kUsage, "the name of the dataset must be UTF-8, as config.json keeps it");
+    fail(ErrorKind::kUsage,
+         "the name of the dataset must be valid UTF-8 to be stored in config.json");
   }
   models::ModelConfig tried = config.model;
   if (nn::layer_descriptor(tried.model).takes("mean_log_degree") && !tried.mean_log_degree)

@@ -115,7 +115,7 @@ class Explainer {
     pictures_ += fmt::format("<h2>Graph {}</h2>\n{}<div class=\"charts\">\n",
                              id_of(batch, 0, drawn_++), report::cards(answer_to(given, id)));
     for (size_t k = 0; k < layers.size(); ++k) {
-      picture.title = fmt::format("Layer {}: the aggregator with the largest share", k + 1);
+      picture.title = fmt::format("Layer {}: aggregator with the largest share", k + 1);
       picture.kinds.clear();
       picture.notes.clear();
       for (int64_t i = 0; i < nodes; ++i) {
@@ -218,8 +218,7 @@ class Explainer {
 
   static std::string gain_map(const Tensor& gain, size_t layer, const Tensor& values) {
     report::GridMap map;
-    map.title =
-        fmt::format("Layer {}: what its linear aggregators make of each frequency", layer + 1);
+    map.title = fmt::format("Layer {}: frequency response of its linear aggregators", layer + 1);
     map.row_name = "nodes";
     map.column_name = fmt::format("frequencies of the Laplacian, 0 to {:.2f}",
                                   values.item(0, values.columns() - 1));
@@ -235,9 +234,9 @@ class Explainer {
     make_directories(dir);
     write_whole_file(dir / "nodes.csv", csv_);
     std::string body = fmt::format(
-        "<p>Every node's output is a sum of terms, one for each head, aggregator and basis. The "
-        "share "
-        "of a term is that of its squared norm. Means over {} nodes.</p>\n<div class=\"charts\">\n",
+        "<p>The output of a node is a sum of terms, one per head, aggregator and basis. The share "
+        "of a term is its squared norm over the sum of all squared norms. The charts show means "
+        "over {} nodes.</p>\n<div class=\"charts\">\n",
         result_.nodes);
     for (size_t k = 0; k < result_.layers.size(); ++k) {
       report::BarChart chart;
@@ -251,8 +250,8 @@ class Explainer {
     }
     body += "</div>\n" + pictures_;
     write_whole_file(dir / "report.html",
-                     report::html_page(fmt::format("What carried {} on {}", model_.config().model,
-                                                   model_.trained_on().name),
+                     report::html_page(fmt::format("Contributions to the output of {} on {}",
+                                                   model_.config().model, model_.trained_on().name),
                                        body));
   }
 

@@ -28,22 +28,23 @@ std::optional<fs::path> dataset_directory(const std::string& name, const Session
     if (is_dataset(kept / known->name)) return kept / known->name;
     for (const auto folder : known->folders)
       if (is_dataset(kept / folder)) return kept / folder;
-    fail(ErrorKind::kData, "{} is not in {}; \"egc data fetch {}\" downloads it", name,
+    fail(ErrorKind::kData, "dataset {} is not in {}; \"egc data fetch {}\" downloads it", name,
          session.data_dir, known->name);
   }
   // What looks like a path is one.
   if (const fs::path path(name); path.has_parent_path() || path.has_extension())
-    fail(ErrorKind::kData, "{}: file not found", name);
+    fail(ErrorKind::kData, "{}: no such file or dataset directory", name);
   std::vector<std::string_view> known;
   for (const auto& d : data::known_datasets()) known.emplace_back(d.name);
   for (const auto& g : data::generators()) known.emplace_back(g.name);
-  fail(ErrorKind::kData, "unknown dataset \"{}\"{}; it is neither a directory nor in {}", name,
-       spell_known(name, known), session.data_dir);
+  fail(ErrorKind::kData, "unknown dataset \"{}\"{}; there is no such directory, here or in {}",
+       name, spell_known(name, known), session.data_dir);
 }
 
 data::Dataset load_dataset(const std::string& name, const Session& session, bool cache) {
   check_data(!data::is_parts_directory(name),
-             "{} is cut into parts, which a group of processes trains on; this needs the whole",
+             "{} is a partitioned dataset, which only egc launch -- train reads; this command "
+             "needs the whole dataset",
              name);
   if (name == kPapersOfMag) return data::only_target_type(load_dataset("mag", session, cache));
   if (const auto dir = dataset_directory(name, session))

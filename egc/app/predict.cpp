@@ -38,11 +38,11 @@ class Output {
     if (file_)
       file_->write(text.data(), text.size());
     else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-      fail(ErrorKind::kSystem, "stdout cannot be written");
+      fail(ErrorKind::kSystem, "cannot write to stdout");
   }
   void finish() {
     if (file_) file_->commit();
-    if (!file_ && std::fflush(stdout) != 0) fail(ErrorKind::kSystem, "stdout cannot be written");
+    if (!file_ && std::fflush(stdout) != 0) fail(ErrorKind::kSystem, "cannot write to stdout");
   }
 
  private:
@@ -186,7 +186,7 @@ int64_t predict(const PredictOptions& options, const OpenInput& open) {
     out.write(text);
     if (options.on_lines) options.on_lines(count);
   }
-  check_data(count > 0, "the input has nothing to predict");
+  check_data(count > 0, "the input has no graphs or nodes to predict");
   out.finish();
   return count;
 }

@@ -172,7 +172,7 @@ class Jobs {
 
 Json cell_config(const Table& table, const Cell& cell, const reproduce::Override& change) {
   const auto file = shared_file("configs/" + cell.config + ".json");
-  check(file.has_value(), "{}: there is no configuration {}", cell.name(), cell.config);
+  check(file.has_value(), "{}: configuration {} not found", cell.name(), cell.config);
   return reproduce::config_of(table, cell, read_json_file<Json>(file->string(), ErrorKind::kUsage),
                               change);
 }

@@ -76,11 +76,12 @@ class AggregatorSearch {
     for (const nn::LayerDescriptor& layer : nn::layer_table())
       if (layer.takes("aggregators") && layer.takes("bases")) choosers.push_back(layer.name);
     check(std::find(choosers.begin(), choosers.end(), model) != choosers.end(),
-          "\"{}\" has no choice of aggregators; {} have", model, fmt::join(choosers, ", "));
+          "model {} has no aggregators to choose from; use one of {}", model,
+          fmt::join(choosers, ", "));
     const Json given = base_["model"].value("aggregators", Json::array());
     check(given.is_array() && std::all_of(given.begin(), given.end(),
                                           [](const Json& name) { return name.is_string(); }),
-          "\"aggregators\" of the configuration must be a list of names");
+          "\"aggregators\" in the configuration must be a list of names");
     if (!given.empty())
       for (const Aggregator a : parse_aggregators(given.get<Names>()))
         by_hand_.emplace_back(name_of(a));
@@ -117,13 +118,15 @@ class AggregatorSearch {
     const size_t chosen = *std::find_if(order.begin(), order.end(),
                                         [&](size_t k) { return k < found.finalists.size(); });
     if (std::isnan(scores.valid[chosen]))
-      fail(ErrorKind::kVerification, "each finalist has a seed whose loss became NaN");
+      fail(ErrorKind::kVerification, "every finalist has a seed whose loss became NaN");
     write_whole_file(
         fs::path(o_.trials.out) / "best.json",
         Json::parse(trial_of("", base_, sets[order.front()], 0).config).dump(2) + "\n");
     AggregatorSearchResult result = describe(found, finals, chosen, metric, trials);
     if (order.front() != chosen)
-      log_info("the configuration's own set is better on the validation set: best.json keeps it");
+      log_info(
+          "the configuration's own set of aggregators scores better on the validation set: "
+          "best.json keeps it");
     return result;
   }
 
@@ -163,7 +166,7 @@ class AggregatorSearch {
         out.finalists.push_back(aggregators_of(ranked[k]));
       else
         out.epochs += ranked[k].epochs;
-    out.how = "<h2>What was tried; who came furthest first</h2>\n" + trials_as_html(ranked);
+    out.how = "<h2>Trials, those trained longest first</h2>\n" + trials_as_html(ranked);
     out.tried = ranked;
     return out;
   }
@@ -179,7 +182,7 @@ class AggregatorSearch {
     Found out;
     Names carriers;
     out.epochs = trained.front().epochs;
-    out.how = "<h2>What carried the output of all seven</h2>\n<table>\n";
+    out.how = "<h2>Contributions of all seven aggregators</h2>\n<table>\n";
     for (size_t k = 0; k < shares.size(); ++k) {
       if (std::ssize(carriers) < o_.choose) carriers.push_back(shares[k].first);
       out.how += fmt::format("<tr><th>{}</th><td>{:.1f} %</td></tr>\n", shares[k].first,
@@ -246,16 +249,17 @@ class AggregatorSearch {
                            report::spell_score(metric, s.mean, s.deviation));
     }
     out.budget =
-        fmt::format("{} epochs of training took the search; {} seeds, up to {} epochs each",
+        fmt::format("the search took {} training epochs; {} seeds per set, up to {} epochs each",
                     out.search_epochs, o_.seeds, epochs_);
     const fs::path page = fs::path(o_.trials.out) / "report.html";
     out.report = page.string();
     write_whole_file(
-        page, report::html_page(fmt::format("Aggregators for {}: {}", o_.trials.dataset,
-                                            fmt::join(finals[chosen].aggregators, ", ")),
-                                fmt::format("<p>{}</p>\n{}</table></div>\n{}<h2>Trainings</h2>\n{}",
-                                            report::escape_html(out.budget), table, found.how,
-                                            trials_as_html(trials))));
+        page,
+        report::html_page(fmt::format("Aggregators for {}: {}", o_.trials.dataset,
+                                      fmt::join(finals[chosen].aggregators, ", ")),
+                          fmt::format("<p>{}</p>\n{}</table></div>\n{}<h2>Training runs</h2>\n{}",
+                                      report::escape_html(out.budget), table, found.how,
+                                      trials_as_html(trials))));
     return out;
   }
 

@@ -26,13 +26,13 @@ std::string spell_trial_score(const Trial& t, double value) {
 Json base_config(const SearchOptions& o) {
   const std::string file =
       o.config.empty() ? published_config(o.trials.dataset, o.model) : o.config;
-  check(!file.empty(), "the paper has no configuration of {} for {}; --config gives one", o.model,
-        o.trials.dataset);
+  check(!file.empty(), "the paper has no configuration of {} for {}; give one with --config",
+        o.model, o.trials.dataset);
   Json config = read_json_file<Json>(file, ErrorKind::kUsage);
   const auto is_object = [&](const char* key) {
     return config.find(key) != config.end() && config[key].is_object();
   };
-  check(config.is_object() && is_object("model"), "{}: is no configuration: \"model\" is missing",
+  check(config.is_object() && is_object("model"), "{}: not a configuration: \"model\" is missing",
         file);
   check(is_object("train") || !config.contains("train"), "{}: \"train\" must be an object", file);
   config.erase("about");  // of a run's own
@@ -42,7 +42,7 @@ Json base_config(const SearchOptions& o) {
   if (o.epochs) config["train"]["epochs"] = *o.epochs;
   if (!config["train"].contains("epochs")) config["train"]["epochs"] = 200;
   check(config["train"]["epochs"].is_number_integer() && config["train"]["epochs"] >= 1,
-        "{}: \"epochs\" must be a whole number from 1 on", file);
+        "{}: \"epochs\" must be an integer of at least 1", file);
   return config;
 }
 
@@ -55,13 +55,13 @@ void claim_directory(const SearchOptions& o, Json plan, const Session& session) 
                {"first_epochs", o.first_epochs},
                {"factor", o.factor}});
   claim_file(fs::path(o.trials.out) / "search.json", plan.dump(2) + "\n",
-             "another search was begun there, see search.json; choose another --out");
+             "contains another search, see its search.json; choose another --out");
 }
 
 void check_found(const Trial& best) {
   if (std::isnan(best.valid))
     fail(ErrorKind::kVerification,
-         "no trial has a score: each was refused, or its loss became NaN");
+         "no trial has a score: each was invalid, or its loss became NaN");
 }
 
 std::string trials_as_html(const std::vector<Trial>& trials) {

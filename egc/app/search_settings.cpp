@@ -83,10 +83,10 @@ SettingsSearchResult search_settings(const SettingsSearchOptions& options, const
   write_whole_file(result.best, best + "\n");
   write_whole_file(
       out / "report.html",
-      report::html_page("Search of settings on " + o.trials.dataset,
-                        "<h2>Best first</h2>\n" + trials_as_html(ranked) + what_mattered(ranked) +
-                            "<h2>The best configuration</h2>\n<pre>" + report::escape_html(best) +
-                            "</pre>\n"));
+      report::html_page("Hyperparameter search on " + o.trials.dataset,
+                        "<h2>Trials, best first</h2>\n" + trials_as_html(ranked) +
+                            what_mattered(ranked) + "<h2>Best configuration</h2>\n<pre>" +
+                            report::escape_html(best) + "</pre>\n"));
   return result;
 }
 

@@ -37,7 +37,7 @@ class Directory {
 
   void write_config(const Json& config) const {
     claim_file(this->config(), config.dump(2) + "\n",
-               "was begun with another configuration; choose another --out");
+               "belongs to another configuration; choose another --out");
   }
 
  private:
@@ -55,7 +55,7 @@ void take_record(Trial& trial, const fs::path& path) {
   const Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
   check_data(record.is_object() && record.value("metric", Json()).is_string() &&
                  record.value("epochs", Json()).is_number_integer(),
-             "{}: is no record of a trial", path.string());
+             "{}: not a record of a trial", path.string());
   trial.valid = number(record, "valid");
   trial.test = number(record, "test");
   trial.metric = record.at("metric").get<std::string>();

@@ -66,7 +66,8 @@ void write_seeds_report(const std::string& dir, const std::vector<std::string>& 
     return report::escape_html(report::spell_score(first.metric, mean, deviation));
   };
   rows += fmt::format(
-      "<tr><th>mean ± deviation</th><td></td><td></td><td>{}</td><td>{}</td><td></td></tr>\n",
+      "<tr><th>mean ± standard "
+      "deviation</th><td></td><td></td><td>{}</td><td>{}</td><td></td></tr>\n",
       spell_spread(valids), spell_spread(tests));
   report::LineChart chart;
   chart.title = "Validation: " + first.metric;

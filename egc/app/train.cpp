@@ -130,13 +130,13 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
                   const volatile std::sig_atomic_t* stop) {
   const TrainRequest& o = request;
   check(o.resume.empty() != o.options.dataset.empty(),
-        "egc train takes a dataset, or --resume with a run, not both and not neither");
+        "egc train takes either a dataset or --resume with a run");
   TrainReport out;
   out.directory = !o.resume.empty() ? o.resume
                   : o.out.empty()   ? free_directory(o.options, o.overwrite)
                                     : o.out;
   const distributed::GroupAddress address = group_address();
-  check(address.size == 1 || o.seeds == 1, "a group of processes trains one seed at a time, got {}",
+  check(address.size == 1 || o.seeds == 1, "distributed training takes one seed, got --seeds {}",
         o.seeds);
   TrainingData data(session);
   std::mutex changing;                 // what follows
@@ -161,7 +161,7 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
     out.runs = runs_in(out.directory);
   }
   check(address.size == 1 || out.runs.size() == 1,
-        "a group of processes goes on with one run at a time; {} has {}", out.directory,
+        "distributed training resumes one run at a time, but {} contains {}", out.directory,
         out.runs.size());
   progress.on_runs(out.directory, out.runs);
   if (o.jobs > 1 && out.runs.size() > 1) data.clear();  // the processes read it themselves
@@ -175,7 +175,7 @@ TrainReport train(const TrainRequest& request, const Session& session, TrainProg
 }
 
 TrainReport train(const TrainRequest& request, const Session& session, const OnEpoch& on_epoch) {
-  check(request.jobs == 1, "train: a function sees every epoch of one job at a time, got {} jobs",
+  check(request.jobs == 1, "train: an epoch callback needs a single job, got {} jobs",
         request.jobs);
   struct Progress : TrainProgress {
     explicit Progress(const OnEpoch& f) : on_epoch(f) {}

@@ -21,8 +21,10 @@ class SharedBatches {
 
 void log_part(const data::DatasetPart& part) {
   const data::PartFacts f = data::facts_of(part.share.graph);
-  log_info("part {} of {}: {} nodes, {} edges, {} rows of others, {} rows for others", part.part,
-           part.parts, f.nodes, f.edges, f.rows_received, f.rows_sent);
+  log_info(
+      "partition {} of {}: {} nodes, {} edges, {} rows received from and {} rows sent to other "
+      "partitions",
+      part.part, part.parts, f.nodes, f.edges, f.rows_received, f.rows_sent);
 }
 
 // Rank 0 decides who has which node.
@@ -44,11 +46,13 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
   const std::string& name = config.dataset;
   const auto check_same = [&](const std::string& checksum) {
     check_data(config.dataset_checksum == checksum,
-               "{}: the dataset has changed since the run began", name);
+               "{}: the dataset has changed since the run started, so it cannot be resumed", name);
   };
   const auto of_part = [&](const data::DatasetPart& part) {
     for (const std::string& cut : group->gather(part.cut))
-      check_data(cut == part.cut, "{}: the parts of the processes come from different cuts", name);
+      check_data(cut == part.cut,
+                 "{}: the partitions of the ranks come from different runs of egc data partition",
+                 name);
     log_part(part);
     return train::TaskData(part, config.train.split);
   };
@@ -93,7 +97,7 @@ TrainOutcome train_run(const std::string& directory, const LoadDataset& load,
   const SharedBatches shared(group);
   const train::RunResult r =
       train::run_training(dir ? &*dir : nullptr, data, config, limits, observer, group);
-  if (data.is_part()) log_info("{} bytes of rows sent to others", group->bytes_exchanged());
+  if (data.is_part()) log_info("{} bytes of rows sent to other ranks", group->bytes_exchanged());
   if (group != nullptr) group->leave();
   TrainOutcome out;
   out.interrupted = r.interrupted;

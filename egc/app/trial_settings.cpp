@@ -66,10 +66,9 @@ std::string what_mattered(const std::vector<Trial>& ranked) {
     left[most] = std::nan("");
   }
   if (rows.empty()) return "";
-  return "<h2>What mattered</h2>\n<p>Rank correlation (Spearman) of a setting with the validation "
-         "score: near 1, larger values were better; near -1, smaller ones. Trials that halving "
-         "kept "
-         "longer count as better.</p>\n<table>\n" +
+  return "<h2>Influence of the settings</h2>\n<p>Spearman rank correlation of each setting with "
+         "the validation score: near 1, larger values are better; near -1, smaller ones. Trials "
+         "that halving kept longer count as better.</p>\n<table>\n" +
          rows + "</table>\n";
 }
 

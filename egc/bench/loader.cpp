@@ -11,7 +11,8 @@ namespace egc::bench {
 
 LoaderBenchResult measure_loader(const data::Dataset& dataset, const LoaderBenchOptions& o) {
   check(dataset.hetero.empty() && !dataset.splits_nodes(),
-        "bench loader: {} is one graph; batches need a dataset of many", dataset.info.name);
+        "bench loader: {} is a single graph; batches need a dataset of many graphs",
+        dataset.info.name);
   const data::GraphStore store(dataset);
   const auto network =
       models::make_network(inference::config_for_dataset(dataset, o.model, o.hidden));

@@ -49,13 +49,13 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     path_ = std::filesystem::weakly_canonical(path_, ignored);
   const auto status = std::filesystem::status(path_, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    fail(ErrorKind::kSystem, "{}: cannot be written: it is there and is no regular file",
+    fail(ErrorKind::kSystem, "{}: cannot be written: it exists and is not a regular file",
          path_.string());
   // Two threads, or two processes, may write the same file.
   static std::atomic<int> count{0};
   temporary_ = fmt::format("{}.tmp.{}.{}", path_.string(), getpid(), count++);
   fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd_ < 0) fail_with_errno(temporary_, "created");
+  if (fd_ < 0) fail_with_errno(path_.string(), "created");
 }
 
 AtomicFile::~AtomicFile() {
@@ -65,11 +65,11 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, size_t bytes) {
-  write_all(fd_, static_cast<const char*>(data), bytes, temporary_);
+  write_all(fd_, static_cast<const char*>(data), bytes, path_.string());
 }
 
 void AtomicFile::commit(Sync sync) {
-  if (sync == Sync::kYes && fsync(fd_) != 0) fail_with_errno(temporary_, "synced");
+  if (sync == Sync::kYes && fsync(fd_) != 0) fail_with_errno(path_.string(), "synced");
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
     fail_with_errno(path_.string(), "renamed into place");
   close(fd_);

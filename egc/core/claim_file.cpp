@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 void make_directories(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) fail(ErrorKind::kSystem, "{}: cannot be made: {}", path.string(), error.message());
+  if (error) fail(ErrorKind::kSystem, "{}: cannot be created: {}", path.string(), error.message());
 }
 
 void claim_file(const fs::path& path, std::string_view text, const std::string& refusal) {

@@ -45,7 +45,7 @@ std::string json_of_text(const FieldFacts& field, const std::string& text) {
             text);
       return text;
     case FieldKind::kInteger:
-      return dump(number_of<int64_t>(field, text, "a whole number"));
+      return dump(number_of<int64_t>(field, text, "an integer"));
     case FieldKind::kNumber:
       return dump(number_of<double>(field, text, "a number"));
     case FieldKind::kText:

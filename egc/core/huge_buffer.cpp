@@ -25,7 +25,7 @@ class BlockPool {
 
   void* allocate(size_t bytes) {
     if (bytes > std::numeric_limits<size_t>::max() / 2)
-      fail(ErrorKind::kSystem, "huge_allocate: {} bytes are more than an address space", bytes);
+      fail(ErrorKind::kSystem, "huge_allocate: {} bytes exceed the address space", bytes);
     const size_t size = std::max(unit_, (bytes + unit_ - 1) / unit_ * unit_);
     std::lock_guard lock(mutex_);
     if (void* block = take_waiting(size, size + size / 4)) return block;
@@ -41,7 +41,7 @@ class BlockPool {
       block = map_unit(size);
     }
     if (block == nullptr)
-      fail(ErrorKind::kSystem, "out of memory: a block of {} MB was refused", size >> 20);
+      fail(ErrorKind::kSystem, "out of memory: cannot allocate {} MB", size >> 20);
     return hand_out(block, size);
   }
 

@@ -40,7 +40,7 @@ bool JsonReader::read(const char* key, int64_t& to) {
   if (!get(key, value)) return false;
   if (!value.is_number_integer() ||
       (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}))
-    fail_at(key, "must be a whole number, got {}", value.dump());
+    fail_at(key, "must be an integer, got {}", value.dump());
   to = value.get<int64_t>();
   return true;
 }
@@ -56,7 +56,7 @@ bool JsonReader::read(const char* key, double& to) {
 bool JsonReader::read(const char* key, std::string& to) {
   Json value;
   if (!get(key, value)) return false;
-  if (!value.is_string()) fail_at(key, "must be a text, got {}", value.dump());
+  if (!value.is_string()) fail_at(key, "must be a string, got {}", value.dump());
   to = value.get<std::string>();
   return true;
 }
@@ -79,12 +79,12 @@ bool JsonReader::read(const char* key, std::vector<int64_t>& to) {
   if (value.is_array())
     for (const Json& item : value)
       if (item.is_number_unsigned() && item.get<uint64_t>() > uint64_t{INT64_MAX})
-        fail_at(key, "must be a list of whole numbers, got {}", value.dump());
-  return read_list(key, "whole numbers", to, &Json::is_number_integer);
+        fail_at(key, "must be a list of integers, got {}", value.dump());
+  return read_list(key, "integers", to, &Json::is_number_integer);
 }
 
 bool JsonReader::read(const char* key, std::vector<std::string>& to) {
-  return read_list(key, "texts", to, &Json::is_string);
+  return read_list(key, "strings", to, &Json::is_string);
 }
 
 bool JsonReader::read(const char* key, std::vector<std::vector<std::string>>& to) {
@@ -94,7 +94,7 @@ bool JsonReader::read(const char* key, std::vector<std::vector<std::string>>& to
   for (size_t k = 0; fine && k < value.size(); ++k)
     fine = value[k].is_array() && std::all_of(value[k].begin(), value[k].end(),
                                               [](const Json& item) { return item.is_string(); });
-  if (!fine) fail_at(key, "must be a list of lists of texts, got {}", value.dump());
+  if (!fine) fail_at(key, "must be a list of lists of strings, got {}", value.dump());
   to = value.get<std::vector<std::vector<std::string>>>();
   return true;
 }

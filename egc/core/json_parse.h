@@ -14,6 +14,13 @@
 
 namespace egc {
 
+// Without the library's "[json.exception.parse_error.101] ".
+inline std::string reason_of(const std::exception& error) {
+  const std::string text = error.what();
+  const size_t end = text.find("] ");
+  return text.starts_with("[json.") && end != std::string::npos ? text.substr(end + 2) : text;
+}
+
 // Goes over the text before anything is built. The library's own callback would do while building,
 // but it looks at all members of an object whenever one of them ends: the square of their number.
 template <class Json>
@@ -39,12 +46,12 @@ class JsonStructureCheck {
     constexpr size_t kMaxOrdered = 10'000;
     if (std::is_same_v<Json, nlohmann::ordered_json> && ++keys_ > kMaxOrdered)
       fail(kind_, "{}: the JSON has more than {} keys", where_, kMaxOrdered);
-    if (!open_.back().insert(name).second) fail(kind_, "{}: names \"{}\" twice", where_, name);
+    if (!open_.back().insert(name).second) fail(kind_, "{}: duplicate key \"{}\"", where_, name);
     return true;
   }
   bool parse_error(size_t /*at*/, const std::string& /*token*/,
                    const nlohmann::detail::exception& e) {
-    fail(kind_, "{}: is not valid JSON: {}", where_, e.what());
+    fail(kind_, "{}: invalid JSON: {}", where_, reason_of(e));
   }
 
  private:
@@ -69,13 +76,13 @@ class JsonStructureCheck {
 template <class Json>
 Json parse_json(std::string_view text, const std::string& where, ErrorKind kind) {
   if (text.find('\0') != std::string_view::npos)  // the library would stop there, and be content
-    fail(kind, "{}: is not valid JSON: it has a NUL byte", where);
+    fail(kind, "{}: invalid JSON: it contains a NUL byte", where);
   JsonStructureCheck<Json> watch(where, kind);
   Json::sax_parse(text, &watch);
   try {
     return Json::parse(text);
   } catch (const typename Json::exception& e) {
-    fail(kind, "{}: is not valid JSON: {}", where, e.what());
+    fail(kind, "{}: invalid JSON: {}", where, reason_of(e));
   }
 }
 

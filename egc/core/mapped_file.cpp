@@ -34,7 +34,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (size_ == 0) return;  // an empty mapping is an error to mmap
   void* data = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (data == MAP_FAILED)
-    fail(ErrorKind::kSystem, "{}: cannot be mapped: {}", path.string(), std::strerror(errno));
+    fail(ErrorKind::kSystem, "{}: cannot be mapped into memory: {}", path.string(),
+         std::strerror(errno));
   data_ = static_cast<const std::byte*>(data);
 }
 

@@ -61,7 +61,8 @@ std::vector<int64_t> parse_shape(const std::string& where, const json& value) {
   for (const json& extent : value) {
     expect(extent.is_number_unsigned() &&
                extent.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()},
-           "{}: every extent must be a whole number from 0, got a {}", where, extent.type_name());
+           "{}: each extent of the shape must be an integer of at least 0, got a {}", where,
+           extent.type_name());
     shape.push_back(extent.get<int64_t>());
   }
   return shape;
@@ -85,7 +86,7 @@ TensorView parse_tensor(const std::string& where, const json& entry,
   const json& offsets = entry["data_offsets"];
   expect(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
              offsets[1].is_number_unsigned(),
-         "{}: data_offsets must be two whole numbers", where);
+         "{}: data_offsets must be two integers", where);
   const auto begin = offsets[0].get<uint64_t>();
   const auto end = offsets[1].get<uint64_t>();
   expect(begin <= end && end <= data.size(),
@@ -93,8 +94,7 @@ TensorView parse_tensor(const std::string& where, const json& entry,
          data.size());
   uint64_t bytes = 0;
   expect(byte_count(view.shape, info.bytes, bytes) && bytes == end - begin,
-         "{}: shape and dtype need another number of bytes than the {} of data_offsets", where,
-         end - begin);
+         "{}: shape and dtype do not match the {} bytes between data_offsets", where, end - begin);
   view.data = data.subspan(begin, end - begin);
   return view;
 }
@@ -108,11 +108,11 @@ void check_coverage(const std::string& path, const std::map<std::string, TensorV
   std::sort(parts.begin(), parts.end(), [](auto a, auto b) { return a.data() < b.data(); });
   const std::byte* at = data.data();
   for (const auto part : parts) {
-    expect(part.data() == at, "{}: tensors overlap or leave a hole at byte {} of the data", path,
+    expect(part.data() == at, "{}: tensors overlap or leave a gap at byte {} of the data", path,
            std::min(at, part.data()) - data.data());
     at += part.size();
   }
-  expect(at == data.data() + data.size(), "{}: {} bytes at the end belong to no tensor", path,
+  expect(at == data.data() + data.size(), "{}: the last {} bytes belong to no tensor", path,
          data.data() + data.size() - at);
 }
 
@@ -161,18 +161,18 @@ int64_t TensorView::numel() const {
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : path_(path.string()), file_(std::make_unique<MappedFile>(path)) {
   const auto bytes = file_->bytes();
-  expect(bytes.size() >= 8, "{}: a safetensors file has at least 8 bytes, this has {}", path_,
-         bytes.size());
+  expect(bytes.size() >= 8, "{}: not a safetensors file: expected at least 8 bytes, found {}",
+         path_, bytes.size());
   uint64_t header = 0;
   std::memcpy(&header, bytes.data(), 8);
   expect(header <= kMaxHeader && header <= bytes.size() - 8,
-         "{}: the header length {} must be at most {} and fit the file of {} bytes", path_, header,
-         kMaxHeader, bytes.size());
+         "{}: not a safetensors file, or truncated: header length {} exceeds the limit of {} or "
+         "the file's {} bytes",
+         path_, header, kMaxHeader, bytes.size());
   const auto* text = reinterpret_cast<const char*>(bytes.data()) + 8;
   // The format wants the brace first. The JSON library would take a NUL byte for the end.
   expect(header > 0 && text[0] == '{' && std::memchr(text, 0, header) == nullptr,
-         "{}: the header must be a JSON object, from its first byte on and without NUL bytes",
-         path_);
+         "{}: the header must be a JSON object without NUL bytes", path_);
   const json root = parse_json<json>({text, header}, path_ + ": header", ErrorKind::kModel);
   expect(root.is_object(), "{}: the header must be a JSON object", path_);
   const auto data = bytes.subspan(8 + header);
@@ -192,8 +192,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
 
 const TensorView& SafetensorsFile::at(const std::string& name) const {
   const auto it = tensors_.find(name);
-  expect(it != tensors_.end(), "{}: expected a tensor \"{}\", found none of that name", path_,
-         name);
+  expect(it != tensors_.end(), "{}: tensor \"{}\" not found", path_, name);
   return it->second;
 }
 
@@ -206,7 +205,7 @@ void write_safetensors(const std::filesystem::path& path,
   for (const auto& [name, tensor] : tensors) {
     uint64_t bytes = 0;
     check(byte_count(tensor.shape, size_of(tensor.dtype), bytes) && bytes == tensor.data.size(),
-          "write_safetensors: tensor \"{}\" has {} bytes, its shape and type need another number",
+          "write_safetensors: tensor \"{}\" has {} bytes, which do not match its shape and type",
           name, tensor.data.size());
     check(name != "__metadata__", "write_safetensors: the name \"{}\" is reserved", name);
     root[name] = {{"dtype", name_of(tensor.dtype)},

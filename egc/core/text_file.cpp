@@ -9,7 +9,7 @@ std::string read_text_file(const std::string& path, ErrorKind kind) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
-  if (!file) fail(kind, "{}: the file cannot be opened", path);
+  if (!file) fail(kind, "{}: cannot open the file", path);
   return text.str();
 }
 

@@ -44,8 +44,8 @@ void check_features(const Features& features, int64_t rows, const std::vector<in
   if (features.categories.empty()) return;
   const int64_t columns = features.categories.columns;
   check_data(static_cast<int64_t>(categories.size()) == columns,
-             "{}: {} columns of features need as many numbers of categories, got {}", where,
-             columns, categories.size());
+             "{}: expected a number of categories for each of the {} feature columns, got {}",
+             where, columns, categories.size());
   // A row at a time would be slower than reading them: blocks of rows side by side, which the
   // compiler makes wide; negative values are huge as unsigned ones.
   constexpr int64_t kBlock = 16;
@@ -65,7 +65,7 @@ void check_features(const Features& features, int64_t rows, const std::vector<in
   });
   int64_t unknown = bad_block < 0 ? -1 : bad_block * kBlock;
   while (unknown >= 0 && fine(unknown, 1)) ++unknown;
-  check_data(unknown < 0, "{}: row {} has a category beyond the numbers {}", where, unknown,
+  check_data(unknown < 0, "{}: row {} has a category outside the ranges {}", where, unknown,
              fmt::join(categories, ", "));
 }
 
@@ -85,12 +85,12 @@ void check_bounds(const Array<int64_t>& first, int64_t graphs, int64_t total,
   check_data(first.size() == graphs + 1 && first[0] == 0 && first.back() == total,
              "{}: expected {} bounds from 0 to {}", where, graphs + 1, total);
   for (int64_t k = 0; k < graphs; ++k)
-    check_data(first[k] <= first[k + 1], "{}: bound {} is below the one before", where, k + 1);
+    check_data(first[k] <= first[k + 1], "{}: bound {} is below the previous one", where, k + 1);
 }
 
 void check_homogeneous(const Dataset& d, const std::string& where) {
   const int64_t graphs = d.num_graphs();
-  check_data(!d.first_node.empty(), "{}: expected at least the bounds of no graph", where);
+  check_data(!d.first_node.empty(), "{}: expected at least one bound", where);
   check_bounds(d.first_node, graphs, d.first_node.back(), where + ": first_node");
   check_data(d.edges.columns == 2 && d.edges.values.size() % 2 == 0,
              "{}: an edge has two ends, got {} columns", where, d.edges.columns);
@@ -100,7 +100,7 @@ void check_homogeneous(const Dataset& d, const std::string& where) {
     return std::all_of(s.edges.begin(), s.edges.end(),
                        [&](int32_t end) { return end >= 0 && end < s.num_nodes; });
   });
-  check_data(bad < 0, "{}: graph {} has an edge to a node that it does not have", where, bad);
+  check_data(bad < 0, "{}: graph {} has an edge to a node outside the graph", where, bad);
   check_data(d.node_is_attributed.empty() || d.node_is_attributed.size() == d.num_nodes(),
              "{}: node_is_attributed must have {} rows, got {}", where, d.num_nodes(),
              d.node_is_attributed.size());
@@ -134,7 +134,7 @@ void check_hetero(const Dataset& d, const std::string& where) {
   check_data(h.num_nodes.size() == h.schema.node_types.size() &&
                  h.features.size() == h.schema.node_types.size() &&
                  h.edges.size() == h.schema.relations.size(),
-             "{}: node types and relations disagree with their data", where);
+             "{}: node types and relations do not match their data", where);
   check_data(h.target_type >= 0 && h.target_type < static_cast<int64_t>(h.schema.node_types.size()),
              "{}: no node type {} to classify", where, h.target_type);
   for (size_t r = 0; r < h.edges.size(); ++r) {
@@ -168,8 +168,8 @@ int64_t Dataset::num_items() const {
 }
 
 Sample Dataset::sample(int64_t k) const {
-  check(k >= 0 && k < num_graphs() && hetero.empty(), "{}: no graph {}, there are {}", info.name, k,
-        hetero.empty() ? num_graphs() : 0);
+  check(k >= 0 && k < num_graphs() && hetero.empty(), "{}: no graph {}; it has {} graphs",
+        info.name, k, hetero.empty() ? num_graphs() : 0);
   Sample out;
   out.first_node = first_node[k];
   out.num_nodes = first_node[k + 1] - first_node[k];

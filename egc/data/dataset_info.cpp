@@ -56,7 +56,7 @@ class Reader {
       column.is_text = item[1].is_array();
       if (!column.is_text) column.mean = item[1].get<double>();
       for (const Json& value : column.is_text ? item[1] : Json(Json::array())) {
-        if (!value.is_string()) json_.fail_at(key, "must have texts for values");
+        if (!value.is_string()) json_.fail_at(key, "must have strings as values");
         column.values.push_back(value.get<std::string>());
       }
     }
@@ -80,7 +80,7 @@ class Reader {
     for (const Json& item : list) {
       if (!(item.is_array() && item.size() == 2 && item[0].is_array() && item[1].is_array() &&
             item[0].size() == item[1].size()))
-        json_.fail_at(key, "must have [[means], [deviations]] for each type of nodes");
+        json_.fail_at(key, "must have [[means], [deviations]] for each node type");
       to.push_back({numbers(item[0], false), numbers(item[1], true)});
     }
   }
@@ -92,7 +92,7 @@ class Reader {
     try {
       to = table.at(name);
     } catch (const Error& e) {
-      json_.fail_at(key, "has an {}", e.what());
+      json_.fail_at(key, "is invalid: {}", e.what());
     }
   }
   template <class... Args>
@@ -146,7 +146,7 @@ GivenInfo read_fields(const Json& json, const std::string& where) {
   out.keys = reader.given();
   for (const auto& [key, value] : json.items())
     if (std::find(reader.known().begin(), reader.known().end(), key) == reader.known().end())
-      log_warning("{}: \"{}\" is unknown and ignored; known: {}", where, key,
+      log_warning("{}: ignoring unknown key \"{}\"; known: {}", where, key,
                   fmt::join(reader.known(), ", "));
   if (out.info.num_classes < 0 || out.info.num_classes > kMaxCategories)
     reader.fail_at("num_classes", "must be a number of classes, got {}", out.info.num_classes);

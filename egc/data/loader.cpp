@@ -17,7 +17,7 @@ std::vector<int64_t> epoch_order(std::span<const int64_t> ids, uint64_t seed, in
 
 Loader::Loader(const GraphStore& store, std::span<const int64_t> ids, const LoaderOptions& options)
     : store_(store), options_(options), ids_(ids.begin(), ids.end()) {
-  check(options.batch_size >= 1, "loader: the batch size must be at least 1, got {}",
+  check(options.batch_size >= 1, "loader: the batch size must be at min_batch_size 1, got {}",
         options.batch_size);
   at_ = num_batches();  // nothing before begin()
 }

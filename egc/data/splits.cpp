@@ -26,12 +26,12 @@ void check_split(const Split& split, int64_t items, const std::string& where) {
   for (const Array<int64_t>* part : {&split.train, &split.valid, &split.test})
     for (const int64_t id : *part) {
       check_data(id >= 0 && id < items, "{}: an id must be in [0, {}), got {}", where, items, id);
-      check_data(!taken[id], "{}: {} comes twice", where, id);
+      check_data(!taken[id], "{}: duplicate id {}", where, id);
       taken[id] = true;
     }
   check_data(!split.train.empty() && !split.test.empty(),
-             "{}: train and test must not be empty, they have {} and {}", where, split.train.size(),
-             split.test.size());
+             "{}: training and test set must not be empty, got {} and {} items", where,
+             split.train.size(), split.test.size());
 }
 
 Split random_split(int64_t items, std::array<double, 3> fractions, uint64_t seed) {
@@ -74,7 +74,8 @@ Split cut_valid(const Split& split, double fraction, uint64_t seed) {
         fraction);
   check(split.valid.empty(), "cut_valid: split \"{}\" has a validation set already", split.name);
   std::vector<int64_t> ids(split.train.begin(), split.train.end());
-  check_data(ids.size() >= 2, "split \"{}\": {} in train are too few to cut a validation set from",
+  check_data(ids.size() >= 2,
+             "split \"{}\": a training set of {} is too small to take a validation set from",
              split.name, ids.size());
   Rng rng(seed, kValidStream);
   shuffle(ids, rng);

@@ -75,7 +75,7 @@ Matrix<float> scaled(const Matrix<float>& x, const FeatureScaling& scaling,
                      const std::string& name) {
   if (x.empty() || scaling.mean.empty()) return x;
   check_data(std::ssize(scaling.mean) == x.columns,
-             "{} has {} float features, the network was trained on {}", name, x.columns,
+             "{} has {} float features, but the model was trained on {}", name, x.columns,
              scaling.mean.size());
   std::vector<float> values(static_cast<size_t>(x.rows() * x.columns));
   for (int64_t i = 0; i < x.rows(); ++i)
@@ -113,7 +113,7 @@ std::vector<FeatureScaling> learn_scaling(const Dataset& d, const Split& split) 
 Dataset standardized(const Dataset& d, const std::vector<FeatureScaling>& scaling) {
   if (scaling.empty()) return d;
   check_data(scaling.size() == num_types(d),
-             "{} has {} types of nodes, the network was trained on {}", d.info.name, num_types(d),
+             "{} has {} node types, but the model was trained on {}", d.info.name, num_types(d),
              scaling.size());
   Dataset out = d;
   if (d.hetero.empty()) {

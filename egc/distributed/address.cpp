@@ -26,7 +26,7 @@ int number_from(const char* name, const char* text, int least, int most) {
   const char* end = text + std::strlen(text);
   const auto [at, error] = std::from_chars(text, end, value);
   check(error == std::errc() && at == end && value >= least && value <= most,
-        "{} must be a whole number from {} to {}, got \"{}\"", name, least, most, text);
+        "{} must be an integer from {} to {}, got \"{}\"", name, least, most, text);
   return value;
 }
 
@@ -51,7 +51,7 @@ std::optional<GroupAddress> address_from_environment() {
   if (!any) return std::nullopt;
   for (size_t k = 0; k < std::size(kNames); ++k)
     check(values[k] != nullptr,
-          "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT make a group of processes; {} is not set",
+          "distributed training needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; {} is not set",
           kNames[k]);
   GroupAddress out;
   out.size = number_from(kNames[1], values[1], 1, 4096);

@@ -26,7 +26,7 @@ Heartbeats::Heartbeats(std::vector<Connection> connections, int rank, int size, 
   for (size_t k = 0; k < connections.size(); ++k)
     if (connections[k].is_open())
       peers_.push_back({static_cast<int>(k), std::move(connections[k]), Clock::now(), false});
-  if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorKind::kSystem, "no pipe could be made");
+  if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorKind::kSystem, "cannot create a pipe");
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
 }
@@ -118,11 +118,10 @@ void Heartbeats::tell(const LostRank& loss) {
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kOwnEnd, [&] { return stopped_; })) return;
   }
-  on_lost_(loss.by_itself
-               ? fmt::format("rank {} of {} has ended before the others; this is rank {}",
-                             loss.rank, size_, rank_)
-               : fmt::format("rank {} of {} is lost: it gives no sign of life; this is rank {}",
-                             loss.rank, size_, rank_));
+  on_lost_(loss.by_itself ? fmt::format("rank {} of {} exited before the others; this is rank {}",
+                                        loss.rank, size_, rank_)
+                          : fmt::format("rank {} of {} is lost: no heartbeat; this is rank {}",
+                                        loss.rank, size_, rank_));
   const std::lock_guard lock(mutex_);
   reported_ = true;
   changed_.notify_all();

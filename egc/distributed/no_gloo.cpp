@@ -9,8 +9,8 @@ struct ProcessGroup::Content {};
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 ProcessGroup::ProcessGroup(const GroupAddress&, OnLost) {
   fail(ErrorKind::kSystem,
-       "this egc was built without Gloo, which trains with several processes; install libgloo-dev "
-       "and build it again");
+       "cannot train with several ranks: this egc was built without Gloo; install libgloo-dev and "
+       "rebuild");
 }
 ProcessGroup::~ProcessGroup() = default;
 int ProcessGroup::rank() const { return 0; }

@@ -114,7 +114,7 @@ struct ProcessGroup::Content {
       throw;
     } catch (const std::exception& e) {
       heartbeats->wait_for_verdict();
-      fail(ErrorKind::kSystem, "rank {} of {}: the others cannot be reached: {}", address.rank,
+      fail(ErrorKind::kSystem, "rank {} of {}: cannot reach the other ranks: {}", address.rank,
            address.size, first_line(e.what()));
     }
   }
@@ -160,8 +160,8 @@ ProcessGroup::ProcessGroup(const GroupAddress& address, OnLost on_lost)
     c.heartbeats = std::make_unique<Heartbeats>(rendezvous.take_connections(), address.rank,
                                                 address.size, tell);
   } catch (const std::exception& e) {
-    fail(ErrorKind::kSystem, "rank {} of {} cannot join the group at {}:{}: {}", address.rank,
-         address.size, address.address, address.port, first_line(e.what()));
+    fail(ErrorKind::kSystem, "rank {} of {} cannot join the process group at {}:{}: {}",
+         address.rank, address.size, address.address, address.port, first_line(e.what()));
   }
 }
 

@@ -96,9 +96,9 @@ bool greet(Connection& connection, int port, std::vector<Connection>& ranks) {
   const int expected = static_cast<int>(ranks.size());
   std::string refused;
   if (size != expected)
-    refused = fmt::format("it was told of {} processes, rank 0 of {}", size, expected);
+    refused = fmt::format("it has a WORLD_SIZE of {}, rank 0 one of {}", size, expected);
   else if (rank < 1 || rank >= size || ranks[static_cast<size_t>(rank)].is_open())
-    refused = fmt::format("another process is rank {} already", rank);
+    refused = fmt::format("another process already has rank {}", rank);
   if (!refused.empty()) {
     connection.post(MessageKind::kRefused, refused);
     return false;
@@ -125,7 +125,7 @@ void Rendezvous::wait_for_others(const GroupAddress& address, Clock::time_point 
   int missing = size_ - 1;
   while (missing > 0) {
     if (Clock::now() >= deadline)
-      fail(ErrorKind::kSystem, "{} of the others did not come", missing);
+      fail(ErrorKind::kSystem, "timed out waiting for {} other ranks", missing);
     std::vector<pollfd> polls = {{listener.socket(), POLLIN, 0}};
     for (const Connection& connection : strangers)
       polls.push_back({connection.socket(), POLLIN, 0});
@@ -175,7 +175,7 @@ void Rendezvous::join(const GroupAddress& address, Clock::time_point deadline) {
     }
     poll(nullptr, 0, static_cast<int>(kPause.count()));
   } while (Clock::now() < deadline);
-  fail(ErrorKind::kSystem, "rank 0 did not come in time ({})", reason);
+  fail(ErrorKind::kSystem, "timed out waiting for rank 0 ({})", reason);
 }
 
 std::vector<std::string> Rendezvous::swap(const std::vector<std::string>& to,

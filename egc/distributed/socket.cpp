@@ -93,7 +93,7 @@ bool is_loopback(const std::string& address) {
 int listen_at(const std::string& address, int port) {
   Addresses found(nullptr, freeaddrinfo);
   if (const int error = look_up(is_loopback(address) ? address.c_str() : nullptr, port, found))
-    fail(ErrorKind::kSystem, "\"{}\" is no known address: {}", address, gai_strerror(error));
+    fail(ErrorKind::kSystem, "cannot resolve the address \"{}\": {}", address, gai_strerror(error));
   int reason = 0;
   // IPv6 first where any interface will do: such a socket serves both.
   for (const bool six : {true, false})
@@ -103,7 +103,7 @@ int listen_at(const std::string& address, int port) {
       reason = errno;
       if (reason == EADDRINUSE) return -1;
     }
-  fail(ErrorKind::kSystem, "nobody can listen there: {}", std::strerror(reason));
+  fail(ErrorKind::kSystem, "cannot listen there: {}", std::strerror(reason));
 }
 
 }  // namespace
@@ -122,7 +122,8 @@ Connection try_to_connect(const std::string& address, int port, Clock::time_poin
   Addresses found(nullptr, freeaddrinfo);
   const int unknown = look_up(address.c_str(), port, found);
   if (unknown != 0 && unknown != EAI_AGAIN)
-    fail(ErrorKind::kSystem, "\"{}\" is no known address: {}", address, gai_strerror(unknown));
+    fail(ErrorKind::kSystem, "cannot resolve the address \"{}\": {}", address,
+         gai_strerror(unknown));
   if (unknown != 0) reason = gai_strerror(unknown);
   for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
     const int s = open_socket(*a);

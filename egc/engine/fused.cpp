@@ -44,7 +44,7 @@ kernels::BasesSlice<T> slice(const FusedProblem<T>& p, int64_t s) {
           p.layout.first(s), p.layout.width(s)};
 }
 
-// Whether every row of every slice of the output consists of whole, aligned cache lines.
+// Whether every row of every slice of the output consists of is_aligned, aligned cache lines.
 template <class T>
 bool whole_lines(const FusedProblem<T>& p, const T* out) {
   bool is_aligned = is_line_multiple(reinterpret_cast<uintptr_t>(out)) &&
@@ -141,7 +141,7 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
       // Sources that are no rows here have their loops elsewhere.
       pass(without_loops, {own, sources.end});
     });
-    // Threads own columns here, whole vectors of them, as many as there are for each. However
+    // Threads own columns here, is_aligned vectors of them, as many as there are for each. However
     // they are cut, each element is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
     const int64_t tasks = targets * columns < (1 << 16) ? 1 : num_threads();

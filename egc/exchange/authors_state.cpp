@@ -14,7 +14,7 @@ State encoder_tables(const ModelConfig& c, const NdArray& weight) {
     return {{"embedding.weight", weight}};
   constexpr const char* kAst[] = {"type_encoder", "attribute_encoder", "depth_encoder"};
   check(c.encoder != Encoder::kAst || c.categories.size() == std::size(kAst),
-        "the authors' encoder of code has {} tables, this network {}", std::size(kAst),
+        "the authors' encoder for code has {} tables, but this network has {}", std::size(kAst),
         c.categories.size());
   State out;
   int64_t first = 0;
@@ -38,17 +38,19 @@ std::string head_name(const std::string& name) {
     }
   if (name.starts_with("head.lin.")) return "out." + name.substr(9);
   if (name.starts_with("head.positions.")) return "token_predictors." + name.substr(15);
-  fail(ErrorKind::kUsage, "the authors' release has no place for the tensor \"{}\"", name);
+  fail(ErrorKind::kUsage, "the authors' release has no equivalent of the tensor \"{}\"", name);
 }
 
 }  // namespace
 
 State authors_state(const ModelConfig& c, const State& own) {
   for (const char* other : {"pna", "ga-mlp", "mlp", "rgcn", "regc"})
-    check(c.model != other, "the authors' networks with {} layers have another form: not exported",
+    check(c.model != other,
+          "cannot export networks with {} layers: the authors' networks have another structure",
           other);
   const bool nodes = c.task == Task::kNodeClassification;
-  check(c.encoder != Encoder::kNone, "the authors' networks begin with an encoder, this one not");
+  check(c.encoder != Encoder::kNone,
+        "cannot export a network without an encoder: the authors' networks have one");
   State out;
   std::map<std::string, State> convs;  // by number
   for (const auto& [name, array] : own) {

@@ -14,8 +14,8 @@ using Kind = PyValue::Kind;
 const PyValue& state_dictionary(const PyValue& root, const std::string& where) {
   if (!root.is(Kind::kDict))
     fail(ErrorKind::kModel,
-         "{}: expected a state dictionary, or a dictionary with one; a pickled module is not read: "
-         "save module.state_dict() instead",
+         "{}: expected a state dict, or a dictionary that contains one; pickled modules are not "
+         "supported: save module.state_dict() instead",
          where);
   for (const char* key : {"model", "state_dict", "model_state_dict"})
     if (const PyValue* inner = root.find(key); inner != nullptr && inner->is(Kind::kDict))
@@ -49,8 +49,8 @@ Checkpoint read_torch(const std::filesystem::path& path) {
     const PyValue& key = *dictionary.items[k];
     const PyValue* tensor = tensor_in(*dictionary.items[k + 1]);
     if (!key.is(Kind::kText) || tensor == nullptr)
-      fail(ErrorKind::kModel, "{}: expected names with tensors, \"{}\" has none", where,
-           key.is(Kind::kText) ? key.text : "a key that is no text");
+      fail(ErrorKind::kModel, "{}: expected a tensor for every name, but \"{}\" has none", where,
+           key.is(Kind::kText) ? key.text : "a key that is not a string");
     out.state[std::string(key.text)] = NdArray(file.tensor(*tensor));
   }
   const PyValue* settings = file.root().find("hparams");
@@ -71,7 +71,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   } else {
     out = read_torch(path);
   }
-  if (out.state.empty()) fail(ErrorKind::kModel, "{}: there is no tensor in it", path.string());
+  if (out.state.empty()) fail(ErrorKind::kModel, "{}: contains no tensors", path.string());
   return out;
 }
 

@@ -34,7 +34,7 @@ int index_of(const std::string& part) {
   int index = 0;
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
   if (error != std::errc() || end != part.data() + part.size() || index < 0)
-    fail(ErrorKind::kModel, "a tensor's name has \"{}\" where an index was expected", part);
+    fail(ErrorKind::kModel, "expected an index in a tensor's name, found \"{}\"", part);
   return index;
 }
 
@@ -77,7 +77,7 @@ class Translator {
     for (const auto& [name, array] : foreign_)
       if (!translate(name, array)) unknown.push_back(name);
     if (!unknown.empty())
-      fail(ErrorKind::kModel, "the tensor{} \"{}\" {} no place in a network of this program",
+      fail(ErrorKind::kModel, "the tensor{} \"{}\" {} no equivalent in egc's networks",
            unknown.size() > 1 ? "s" : "", fmt::join(unknown, "\", \""),
            unknown.size() > 1 ? "have" : "has");
     add_zero_biases();
@@ -96,7 +96,7 @@ class Translator {
   // Two names for one place: neither may be lost silently.
   static void put(State& state, const std::string& name, const NdArray& array) {
     if (!state.emplace(name, array).second)
-      fail(ErrorKind::kModel, "two tensors claim the place \"{}\"", name);
+      fail(ErrorKind::kModel, "two tensors map to \"{}\"", name);
   }
 
   // False where the network has no place for it.
@@ -176,13 +176,13 @@ class Translator {
     const double theirs = array.numel() == 1 ? array.item() : 0.0;
     const double ours = config_.mean_log_degree.value_or(1.0);
     if (!(std::abs(theirs - ours) <= 1e-4 * ours))
-      fail(ErrorKind::kModel, "the state has mean_log_degree {}, the configuration {}", theirs,
-           ours);
+      fail(ErrorKind::kModel, "the state dict has mean_log_degree {}, but the configuration has {}",
+           theirs, ours);
   }
 
   void put_table(int index, const NdArray& array) {
     if (!tables_.emplace(index, array).second)
-      fail(ErrorKind::kModel, "two tensors claim the place of embedding {}", index);
+      fail(ErrorKind::kModel, "two tensors map to embedding {}", index);
   }
 
   static int ast_table(const std::vector<std::string>& parts) {

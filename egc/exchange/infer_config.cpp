@@ -57,7 +57,7 @@ class Inference {
   const NdArray& matrix(std::string_view suffix) const {
     const auto it = find_suffix(suffix);
     if (it == state_.end() || it->second.dim() != 2 || it->second.numel() == 0)
-      unclear("the state has no matrix whose name ends in \"{}\"", suffix);
+      unclear("the state dict has no matrix whose name ends in \"{}\"", suffix);
     return it->second;
   }
 
@@ -76,11 +76,11 @@ class Inference {
     if (layers.empty() && state_.lower_bound("body.blocks.") != state_.end() &&
         state_.lower_bound("body.blocks.")->first.starts_with("body.blocks."))
       unclear(
-          "the state is one of egc export --to pyg, for layers in Python; what --to authors or "
-          "--to "
-          "model wrote can come back");
+          "the state dict was written by egc export --to pyg, for layers in Python; only those of "
+          "--to authors or --to model can be imported again");
     if (layers.empty())
-      unclear("the state has no layers: expected names that begin with graph_layers. or convs.");
+      unclear(
+          "the state dict has no layers: expected names that begin with graph_layers. or convs.");
     config_.layers = static_cast<int64_t>(layers.size());
   }
 
@@ -117,7 +117,7 @@ class Inference {
         config_.categories = {weight->second.size(0)};
       return;
     }
-    unclear("the state has no encoder: expected names that begin with embedding. or embed.");
+    unclear("the state dict has no encoder: expected names that begin with embedding. or embed.");
   }
 
   void find_head() {
@@ -144,7 +144,8 @@ class Inference {
       config_.task = Task::kNodeClassification;
     } else {
       unclear(
-          "the state has no head: expected names that begin with mlp., out. or token_predictors.");
+          "the state dict has no head: expected names that begin with mlp., out. or "
+          "token_predictors.");
     }
     config_.task = hints_.task.value_or(config_.task);
   }
@@ -170,16 +171,18 @@ class Inference {
         config_.model = sign.model;
         break;
       }
-    if (config_.model.empty()) unclear("the state has no layer that is known");
+    if (config_.model.empty()) unclear("the state dict has no known layer");
     if (config_.model == "egc") return find_weighting();
     if (config_.model == "mpnn") {
-      if (!hints_.model) unclear("shapes do not tell mpnn-sum from mpnn-max: give --model");
+      if (!hints_.model) unclear("mpnn-sum and mpnn-max have the same shapes: give --model");
       config_.model = *hints_.model;
     }
     if (config_.model == "pna")
-      unclear("shapes do not tell PNA's mean degree: give --config with its mean_log_degree");
+      unclear(
+          "PNA's mean degree cannot be inferred from the shapes: give --config with its "
+          "mean_log_degree");
     if (hints_.model && *hints_.model != config_.model)
-      unclear("the state is one of {}, not of {}", config_.model, *hints_.model);
+      unclear("the state dict is that of {}, not of {}", config_.model, *hints_.model);
     if (config_.model == "gat" || config_.model == "gatv2")
       config_.heads = matrix_heads(config_.model == "gat" ? ".att_src" : ".att");
   }
@@ -204,20 +207,24 @@ class Inference {
       name.pop_back();
       while (state_.contains(name + std::to_string(bases))) ++bases;
     } else {
-      if (!hints_.heads) unclear("shapes do not tell the number of heads: give --heads");
+      if (!hints_.heads)
+        unclear("the number of heads cannot be inferred from the shapes: give --heads");
       heads = *hints_.heads;
       bases = matrix(".bases_lin.weight").size(0) * heads / config_.hidden;
     }
     if (heads < 1 || bases < 1 || weights % (heads * bases) != 0)
-      unclear("{} weights do not fit {} heads and {} bases", weights, heads, bases);
+      unclear("{} combination weights do not match {} heads and {} bases", weights, heads, bases);
     const int64_t count = weights / (heads * bases);
     // With one aggregator the authors have symnorm.
     if (!hints_.aggregators && (count > 1 || !authors))
-      unclear("the layers have {}, but shapes do not tell which: give --aggregators in their order",
-              count == 1 ? "one aggregator" : fmt::format("{} aggregators", count));
+      unclear(
+          "the layers have {}, which cannot be inferred from the shapes: give --aggregators in "
+          "their order",
+          count == 1 ? "one aggregator" : fmt::format("{} aggregators", count));
     config_.aggregators = hints_.aggregators.value_or(AggregatorSet{Aggregator::kSymnorm});
     if (config_.aggregators->size() != count)
-      unclear("the layers have {} aggregators, {} were given", count, config_.aggregators->size());
+      unclear("the layers have {} aggregators, but --aggregators has {}", count,
+              config_.aggregators->size());
     config_.model = count == 1 ? "egc-s" : "egc-m";
     config_.heads = heads;
     config_.bases = bases;

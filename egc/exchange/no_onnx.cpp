@@ -8,7 +8,8 @@ struct OnnxGraph::Content {};
 
 OnnxGraph::OnnxGraph() {
   fail(ErrorKind::kUsage,
-       "this egc was built without ONNX; install libonnx-dev and libprotobuf-dev and build again");
+       "cannot export to ONNX: this egc was built without it; install libonnx-dev and "
+       "libprotobuf-dev and rebuild");
 }
 OnnxGraph::~OnnxGraph() = default;
 OnnxGraph::Value OnnxGraph::input(const std::string&, OnnxType, const std::vector<Dimension>&) {

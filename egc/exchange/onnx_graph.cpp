@@ -140,12 +140,11 @@ void OnnxGraph::write(const std::filesystem::path& path) const {
   try {
     onnx::checker::check_model(content_->model);
   } catch (const std::exception& e) {
-    fail(ErrorKind::kSystem, "ONNX refuses the model: {}", e.what());
+    fail(ErrorKind::kSystem, "ONNX rejects the model: {}", e.what());
   }
   std::string bytes;
   if (!content_->model.SerializeToString(&bytes))
-    fail(ErrorKind::kSystem, "{}: the model is too large for one file of ONNX (2 GB)",
-         path.string());
+    fail(ErrorKind::kSystem, "{}: the model is too large for one ONNX file (2 GB)", path.string());
   write_whole_file(path, bytes);
 }
 

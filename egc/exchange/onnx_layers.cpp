@@ -154,7 +154,7 @@ Value OnnxEdges::aggregate(Aggregator aggregator, const Value& x, int64_t column
       return graph_.node("Sqrt",
                          {graph_.node("Add", {variance(x, columns), graph_.constant(1e-5)})});
   }
-  fail(ErrorKind::kUsage, "an aggregator that ONNX has no form for");
+  fail(ErrorKind::kUsage, "an aggregator without an ONNX export");
 }
 
 OnnxTopology::OnnxTopology(OnnxGraph& graph, const Value& edge_index, const Value& nodes)
@@ -272,7 +272,7 @@ Value mlp(const LayerInput& in) {
 
 using Layer = Value (*)(const LayerInput&);
 const NamedTable<Layer>& layers() {
-  static const NamedTable<Layer> table("layer with a form in ONNX", {{"egc-s", &egc_s},
+  static const NamedTable<Layer> table("layer with an ONNX export", {{"egc-s", &egc_s},
                                                                      {"egc-m", &egc_m},
                                                                      {"egc", &egc_s},
                                                                      {"gcn", &gcn},

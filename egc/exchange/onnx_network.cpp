@@ -21,7 +21,7 @@ class NetworkWriter {
   explicit NetworkWriter(const models::Network& network)
       : c_(network.config()), state_(network.state()) {
     check(c_.task != Task::kNodeClassificationHetero && c_.model != "ga-mlp",
-          "ONNX: networks with {} layers on {} have no form here", c_.model,
+          "ONNX: cannot export networks with {} layers for the task {}", c_.model,
           tasks().name_of(c_.task));
   }
 

@@ -70,7 +70,7 @@ CURLcode attempt(const std::string& url, const fs::path& part, const Progress& p
     fail(ErrorKind::kSystem, "{}: another process is downloading it", part.string());
   t.resumed = size_of(part);
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
-  if (curl == nullptr) fail(ErrorKind::kSystem, "{}: libcurl cannot be started", url);
+  if (curl == nullptr) fail(ErrorKind::kSystem, "{}: cannot initialize libcurl", url);
   curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl.get(), CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -149,7 +149,8 @@ static void check_content(const std::string& url, const fs::path& file, const Ex
       wrong = fmt::format("its SHA-256 is {}, expected {}", found, expected.sha256);
   if (wrong.empty()) return;
   fs::remove(file);  // the next call begins anew
-  fail(ErrorKind::kVerification, "{}: the downloaded file is not the expected one: {}", url, wrong);
+  fail(ErrorKind::kVerification, "{}: the downloaded file differs from the expected one: {}", url,
+       wrong);
 }
 
 void download(const std::string& url, const fs::path& to, const Expected& expected,

@@ -23,7 +23,7 @@ fs::path folder_with(const fs::path& dir, const fs::path& wanted) {
   if (fs::exists(dir / wanted)) return dir;
   for (const auto& entry : fs::directory_iterator(dir))
     if (entry.is_directory() && fs::exists(entry.path() / wanted)) return entry.path();
-  fail(ErrorKind::kData, "{}: the archive has no {}", dir.string(), wanted.string());
+  fail(ErrorKind::kData, "{}: the archive does not contain {}", dir.string(), wanted.string());
 }
 
 void move_entries(const fs::path& from, const fs::path& to) {
@@ -67,7 +67,8 @@ void check_published(const data::KnownDataset& known, const fs::path& dir) {
   const data::Dataset d = data::read_dataset(dir, {.cache = false});
   const auto differences = differences_from_published(d, known.published);
   if (!differences.empty())
-    fail(ErrorKind::kVerification, "{}: is not the published dataset: {}", known.name,
+    fail(ErrorKind::kVerification,
+         "{}: differs from the published dataset: {}; --no-published-check accepts it", known.name,
          fmt::join(differences, "; "));
 }
 

@@ -7,8 +7,8 @@ namespace {
 
 [[noreturn]] void no_curl() {
   fail(ErrorKind::kUsage,
-       "this egc was built without libcurl and OpenSSL, which downloads need; install "
-       "libcurl4-openssl-dev and build again");
+       "cannot download: this egc was built without libcurl and OpenSSL; install "
+       "libcurl4-openssl-dev and rebuild");
 }
 
 }  // namespace

@@ -167,8 +167,8 @@ void Csr::Data::check_and_derive() {
   check_finite(weights);
   for (int64_t i = 0; i < num_targets; ++i)
     check_data(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= offsets.back(),
-               "graph: offsets must rise, row {} ends at {} and begins at {}", i, offsets[i + 1],
-               offsets[i]);
+               "graph: offsets must not decrease, but row {} ends at {} and begins at {}", i,
+               offsets[i + 1], offsets[i]);
   row_ranges = split_rows(offsets, num_ranges(offsets.back() + num_targets));
   std::atomic<bool> loops{false};
   parallel_tasks(static_cast<int64_t>(row_ranges.size()), [&](int64_t task) {

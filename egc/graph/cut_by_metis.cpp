@@ -21,8 +21,8 @@ Adjacency undirected(const HeteroSchema& schema, const HeteroGraph& graph) {
   int64_t most = first.back();  // the weights' sum, too
   for (const Csr& relation : graph.relations) most += 2 * relation.num_edges();
   check(most <= std::numeric_limits<idx_t>::max(),
-        "partition: METIS holds at most {} edges in both directions, got {}; \"egc data partition "
-        "--method ranges\" has no such limit",
+        "partition: METIS supports at most {} edges, both directions counted, got {}; use \"egc "
+        "data partition --method ranges\"",
         std::numeric_limits<idx_t>::max(), most);
   Adjacency out;
   std::vector<int64_t> near;
@@ -71,7 +71,7 @@ std::vector<int32_t> cut_by_metis(const HeteroSchema& schema, const HeteroGraph&
       &nodes, &constraints, adjacency.offsets.data(), adjacency.neighbours.data(), weights.data(),
       nullptr, nullptr, &wanted, nullptr, nullptr, options, &cut, part_of.data());
   if (result != METIS_OK)
-    fail(ErrorKind::kSystem, "partition: METIS could not cut {} nodes into {} parts (error {})",
+    fail(ErrorKind::kSystem, "partition: METIS could not partition {} nodes into {} (error {})",
          nodes, parts, result);
   return {part_of.begin(), part_of.end()};
 }

@@ -10,11 +10,9 @@ namespace {
 void check_name(const char* what, const std::string& name, std::set<std::string>& seen) {
   bool fine = !name.empty();
   for (const char c : name) fine = fine && c > ' ' && c <= '~' && c != '.';
-  check(fine,
-        "schema: the name of a {} must not be empty and be of printable ASCII without dots, got "
-        "\"{}\"",
+  check(fine, "schema: the name of a {} must be non-empty printable ASCII without dots, got \"{}\"",
         what, name);
-  check(seen.insert(name).second, "schema: the {} \"{}\" came twice", what, name);
+  check(seen.insert(name).second, "schema: duplicate {} \"{}\"", what, name);
 }
 
 }  // namespace
@@ -59,7 +57,7 @@ void check_hetero_graph(const HeteroSchema& schema, const HeteroGraph& graph) {
           csr.num_own_sources(), csr.num_targets());
     // Degrees depend on it, and two types may have as many nodes.
     check(csr.num_targets() == 0 || csr.rows_are_sources() == (expected.source == expected.target),
-          "hetero graph: relation \"{}\" must lead to {} nodes; relation_from_edges makes it",
+          "hetero graph: relation \"{}\" must end at {} nodes; build it with relation_from_edges",
           expected.name, expected.source == expected.target ? "the same" : "other");
   }
 }

@@ -5,10 +5,9 @@
 namespace egc {
 
 std::vector<int32_t> cut_by_metis(const HeteroSchema&, const HeteroGraph&, int64_t) {
-  fail(
-      ErrorKind::kUsage,
-      "this egc was built without METIS, which cuts graphs; \"egc data partition --method ranges\" "
-      "does without, or install libmetis-dev and build again");
+  fail(ErrorKind::kUsage,
+       "cannot partition with METIS: this egc was built without it; use \"egc data partition "
+       "--method ranges\", or install libmetis-dev and rebuild");
 }
 
 }  // namespace egc

@@ -133,8 +133,8 @@ std::vector<int32_t> partition(const HeteroSchema& schema, const HeteroGraph& gr
                                PartitionMethod method) {
   check_hetero_graph(schema, graph);
   const int64_t nodes = first_nodes(graph).back();
-  check(parts >= 1 && parts <= nodes, "partition: parts must be from 1 to the {} nodes, got {}",
-        nodes, parts);
+  check(parts >= 1 && parts <= nodes,
+        "partition: the number of partitions must be from 1 to the {} nodes, got {}", nodes, parts);
   std::vector<int32_t> part_of = method == PartitionMethod::kMetis && parts > 1
                                      ? cut_by_metis(schema, graph, parts)
                                      : by_ranges(graph.num_nodes, parts);
@@ -147,8 +147,9 @@ GraphPart cut_part(const HeteroSchema& schema, const HeteroGraph& graph,
   check_hetero_graph(schema, graph);
   const auto me = static_cast<int32_t>(part);
   const std::vector<int64_t> first = first_nodes(graph);
-  check(std::ssize(part_of) == first.back(), "cut_part: {} nodes need as many parts, got {}",
-        first.back(), part_of.size());
+  check(std::ssize(part_of) == first.back(),
+        "cut_part: expected a partition for each of the {} nodes, got {}", first.back(),
+        part_of.size());
   const auto part_of_type = [&](int64_t t) {
     return part_of.subspan(static_cast<size_t>(first[t]), static_cast<size_t>(graph.num_nodes[t]));
   };

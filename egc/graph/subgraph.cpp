@@ -66,8 +66,8 @@ Csr induced_subgraph(const Csr& graph, std::span<const int64_t> kept) {
   std::vector<int32_t> new_id(static_cast<size_t>(graph.num_targets()), kGone);
   for (size_t k = 0; k < kept.size(); ++k) {
     check(kept[k] >= 0 && kept[k] < graph.num_targets() && (k == 0 || kept[k - 1] < kept[k]),
-          "nodes that stay must rise from 0 to {}, got {} at {}", graph.num_targets() - 1, kept[k],
-          k);
+          "kept nodes must be ascending and at most {}, got {} at {}", graph.num_targets() - 1,
+          kept[k], k);
     new_id[kept[k]] = static_cast<int32_t>(k);
   }
   const auto sources = graph.sources();

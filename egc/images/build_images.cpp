@@ -36,7 +36,7 @@ std::vector<fs::path> sorted_entries(const fs::path& dir, bool directories) {
 void add_cifar_batch(const fs::path& path, std::vector<Source>& to) {
   const auto bytes = static_cast<int64_t>(fs::file_size(path));
   check_data(bytes > 0 && bytes % kCifarRecord == 0,
-             "{}: expected records of {} bytes, CIFAR-10's, found {} bytes", path.string(),
+             "{}: expected CIFAR-10 records of {} bytes, found {} bytes", path.string(),
              kCifarRecord, bytes);
   for (int64_t k = 0; k < bytes / kCifarRecord; ++k) to.push_back({path, k, 0});
 }
@@ -103,8 +103,8 @@ data::Dataset build_images(const ImageOptions& options) {
     add_folders(options.from, classes, train);
   }
   check_data(!train.empty(),
-             "{}: expected CIFAR-10's data_batch_1.bin, or a folder of images for each class, or "
-             "such folders in train/ and test/",
+             "{}: expected CIFAR-10's data_batch_1.bin, or one folder of images per class, "
+             "directly or in train/ and test/",
              options.from.string());
 
   std::vector<Source> all = train;

@@ -7,8 +7,8 @@ namespace {
 
 [[noreturn]] void no_opencv() {
   fail(ErrorKind::kUsage,
-       "this egc was built without OpenCV, which images need; install libopencv-contrib-dev and "
-       "build again");
+       "cannot read images: this egc was built without OpenCV; install libopencv-contrib-dev and "
+       "rebuild");
 }
 
 }  // namespace

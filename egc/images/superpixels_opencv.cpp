@@ -109,7 +109,7 @@ Image read_image(const std::filesystem::path& path) {
   } catch (const cv::Exception&) {
     bgr.release();
   }
-  check_data(!bgr.empty(), "{}: is no image that can be read", path.string());
+  check_data(!bgr.empty(), "{}: not a readable image", path.string());
   cv::Mat rgb;
   cv::cvtColor(bgr, rgb, cv::COLOR_BGR2RGB);
   return {{rgb.data, rgb.data + rgb.total() * 3}, rgb.rows, rgb.cols};

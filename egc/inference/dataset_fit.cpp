@@ -59,31 +59,32 @@ models::ModelConfig config_for_dataset(const data::Dataset& d, const std::string
 
 void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
   const std::string& name = d.info.name;
-  check(c.task == d.info.task, "{} has the task {}, the network {}", name,
+  check(c.task == d.info.task, "{} has the task {}, but the network was made for {}", name,
         tasks().name_of(d.info.task), tasks().name_of(c.task));
   if (d.info.task == Task::kNodeClassificationHetero) {
     const auto same = config_for_dataset(d, c.model, c.hidden);
-    check(c.schema == same.schema, "{} has other node types or relations than the network", name);
-    check(c.target_type == same.target_type, "{} has labels of {}, the network classifies {}", name,
-          same.target_type, c.target_type);
+    check(c.schema == same.schema, "{} does not have the network's node types and relations", name);
+    check(c.target_type == same.target_type, "{} has labels for {}, but the network classifies {}",
+          name, same.target_type, c.target_type);
     check(c.embedded_nodes == same.embedded_nodes,
-          "{} needs embeddings of {} nodes of its types, the network has {}", name,
+          "{} needs embeddings of {} nodes of its types, but the network has {}", name,
           fmt::join(same.embedded_nodes, ", "), fmt::join(c.embedded_nodes, ", "));
     check(d.info.node_features == data::FeatureKind::kNone || c.features == same.features,
-          "{} has {} float features, the network takes {}", name, same.features, c.features);
+          "{} has {} float features, but the network takes {}", name, same.features, c.features);
     for (size_t t = 0; t < d.hetero.features.size(); ++t)
       check(d.hetero.features[t].columns() == 0 || d.hetero.features[t].columns() == same.features,
-            "{} has {} features of {} and {} of another type, a network takes as many of all", name,
-            d.hetero.features[t].columns(), d.hetero.schema.node_types[t], same.features);
-    check(c.outputs == same.outputs, "{} has {} classes, the network gives {}", name, same.outputs,
-          c.outputs);
+            "{} has {} features for {} and {} for another node type, but a network needs the same "
+            "number for all",
+            name, d.hetero.features[t].columns(), d.hetero.schema.node_types[t], same.features);
+    check(c.outputs == same.outputs, "{} has {} classes, but the network outputs {}", name,
+          same.outputs, c.outputs);
     return;
   }
   const int64_t floats = d.node_features.empty() ? 1 : d.node_features.floats.columns;
-  check(c.features == floats, "{} has {} float features, the network takes {}", name, floats,
+  check(c.features == floats, "{} has {} float features, but the network takes {}", name, floats,
         c.features);
   check(static_cast<int64_t>(c.categories.size()) == d.node_features.categories.columns,
-        "{} has {} categorical features, the network takes {}", name,
+        "{} has {} categorical features, but the network takes {}", name,
         d.node_features.categories.columns, c.categories.size());
   for (size_t j = 0; j < c.categories.size(); ++j) {
     // Not the declared number of categories: published networks have 4 kinds of chirality, newer
@@ -92,13 +93,13 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
     for (int64_t i = 0; i < d.num_nodes(); ++i)
       largest = std::max(largest, d.node_features.categories.at(i, static_cast<int64_t>(j)));
     check(largest < c.categories[j] || (c.encoder == Encoder::kAst && j + 1 == c.categories.size()),
-          "{} has the value {} in categorical feature {}, the network knows values below {}", name,
-          largest, j, c.categories[j]);
+          "{} has the value {} in categorical feature {}, but the network takes values below {}",
+          name, largest, j, c.categories[j]);
   }
   const bool words = d.info.task == Task::kGraphSequence;
   const int64_t outputs = num_outputs(d);
-  check(words || c.outputs == outputs, "{} has {} classes or targets, the network gives {}", name,
-        outputs, c.outputs);
+  check(words || c.outputs == outputs, "{} has {} classes or targets, but the network outputs {}",
+        name, outputs, c.outputs);
 }
 
 }  // namespace egc::inference

@@ -73,12 +73,13 @@ void check_same_columns(const std::vector<data::FeatureColumn>& trained,
     return a.name == b.name && a.is_text == b.is_text && a.values == b.values;
   };
   check(trained.size() == info.columns.size(),
-        "{} has the columns {}, the network was trained on {}; predict from the tables themselves",
+        "{} has the columns {}, but the model was trained on {}; predict from the tables with "
+        "--nodes and --edges",
         info.name, spell(info.columns), spell(trained));
   for (size_t k = 0; k < trained.size(); ++k)
     check(same(trained[k], info.columns[k]),
-          "{}: column {} is \"{}\", the network was trained on \"{}\" there{}; predict from the "
-          "tables themselves",
+          "{}: column {} is \"{}\", but the model was trained on \"{}\"{}; predict from the tables "
+          "with --nodes and --edges",
           info.name, k + 1, info.columns[k].name, trained[k].name,
           trained[k].name == info.columns[k].name ? " with other categories" : "");
 }
@@ -98,7 +99,7 @@ Model Model::load(const std::filesystem::path& path) {
   model.notes_ = std::move(loaded.notes);
   const auto it = model.notes_.find("dataset");
   if (it == model.notes_.end())
-    fail(ErrorKind::kModel, "{}: the model does not tell what it was trained on", file.string());
+    fail(ErrorKind::kModel, "{}: the model does not record what it was trained on", file.string());
   const std::string where = file.string() + ": dataset";
   try {
     model.info_ = data::parse_info(it->second, where).info;
@@ -120,7 +121,7 @@ Model Model::load(const std::filesystem::path& path) {
       (words ? !model.notes_.contains("vocabulary") : false) ||
       (words ? outputs > model.config().outputs : outputs != model.config().outputs))
     fail(ErrorKind::kModel,
-         "{}: the task {} with {} outputs does not fit the network, {} with {} outputs", where,
+         "{}: the task {} with {} outputs does not match the network's {} with {} outputs", where,
          tasks().name_of(model.info_.task), outputs, tasks().name_of(model.config().task),
          model.config().outputs);
   return model;
@@ -133,7 +134,8 @@ Model Model::load_ensemble(const std::vector<std::filesystem::path>& paths) {
   for (size_t k = 1; k < paths.size(); ++k) {
     const Model other = load(paths[k]);
     if (other.info_ != model.info_ || other.vocabulary_.words() != model.vocabulary_.words())
-      fail(ErrorKind::kModel, "{} and {} were trained on different data, so they make no ensemble",
+      fail(ErrorKind::kModel,
+           "{} and {} were trained on different data, so they cannot form an ensemble",
            paths[0].string(), paths[k].string());
     networks.push_back(other.network_);
   }

@@ -34,7 +34,7 @@ std::string_view name_of(SelfLoops mode) { return self_loops().name_of(mode); }
 AggregatorSet::AggregatorSet(std::span<const Aggregator> list) {
   check(!list.empty(), "aggregators: at least one is needed, got none");
   for (const Aggregator a : list) {
-    check(!has(a), "aggregators: each may be named once, \"{}\" came twice", name_of(a));
+    check(!has(a), "duplicate aggregator \"{}\"", name_of(a));
     list_[size_++] = a;
     mask_ |= static_cast<uint8_t>(1U << static_cast<int>(a));
   }

@@ -26,8 +26,7 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
 
 ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
   if (nn::layer_descriptor(config_.model).takes("mean_log_degree") && !config_.mean_log_degree)
-    log_warning(
-        "pna: mean_log_degree is not set, 1 is used; it should be that of the training set");
+    log_warning("pna: mean_log_degree is not set; using 1 instead of the training set's");
   for (int64_t k = 0; k < config_.layers; ++k) {
     const std::string name = fmt::format("blocks.{}", k);
     Block block;

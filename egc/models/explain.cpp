@@ -115,7 +115,7 @@ std::vector<LayerTerms> explain(Network& network, const ModelInput& input, const
     Tape tape = Tape::inference();
     network.forward(tape, input);
   }
-  check(!out.empty(), "only layers of EGC tell what carried their output; the network has {}",
+  check(!out.empty(), "egc explain supports networks of EGC layers only; this one has {} layers",
         network.config().model);
   return out;
 }

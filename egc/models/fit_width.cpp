@@ -46,8 +46,8 @@ int64_t step_of(ModelConfig& config) {
 
 int64_t fit_width(ModelConfig config, int64_t parameters) {
   constexpr int64_t kMax = int64_t{1} << 33;  // networks are made to be counted
-  check(parameters >= 1 && parameters <= kMax, "a network has from 1 to {} parameters, got {}",
-        kMax, parameters);
+  check(parameters >= 1 && parameters <= kMax, "--parameters must be from 1 to {}, got {}", kMax,
+        parameters);
   if (nn::layer_descriptor(config.model).takes("mean_log_degree") && !config.mean_log_degree)
     config.mean_log_degree = 1;  // changes no size
   const int64_t step = step_of(config);
@@ -60,7 +60,7 @@ int64_t fit_width(ModelConfig config, int64_t parameters) {
     const auto here = size(high);
     const bool too_narrow = !here && before == 0;
     check(too_narrow ? high * step < nn::kMaxChannels : here && *here > before,
-          "no width gives the network {} parameters; the largest that was tried has {}", parameters,
+          "--parameters {} cannot be reached; the largest network tried has {}", parameters,
           before);
     if (here && *here > parameters) break;
     before = here.value_or(0);
@@ -74,7 +74,8 @@ int64_t fit_width(ModelConfig config, int64_t parameters) {
   const int64_t above = size(high).value_or(0) - parameters;
   const auto below = low > 0 ? size(low) : std::nullopt;
   if (below && parameters - *below <= above) return low * step;
-  check(above <= parameters, "the smallest network, of width {}, has {} parameters, not {}",
+  check(above <= parameters,
+        "the smallest network, of width {}, has {} parameters; --parameters {} is too few",
         high * step, above + parameters, parameters);
   return high * step;
 }

@@ -90,12 +90,12 @@ void visit(Visitor& v, Config& c) {
   using F = ConfigField;
   v(F{"task", kOfDataset}, word<Task, tasks>(c.task));
   v(F{"model", kOfDataset}, c.model);
-  v(F{"hidden", "Width of the layers"}, c.hidden);
+  v(F{"hidden", "Hidden width of the layers"}, c.hidden);
   v(F{"layers", "Number of layers"}, c.layers);
   v(F{"outputs", kOfDataset}, c.outputs);
   v(F{"encoder",
-      "Encoder of the node features: none, linear, embedding, atom or ast (default: by their "
-      "kind)"},
+      "Encoder of the node features: none, linear, embedding, atom or ast (default: by kind of "
+      "feature)"},
     word<Encoder, encoders>(c.encoder));
   v(F{"features", kOfDataset}, c.features);
   v(F{"categories", kOfDataset}, c.categories);
@@ -115,9 +115,10 @@ void visit(Visitor& v, Config& c) {
   v(F{"towers", "Number of towers"}, c.towers);
   v(F{"mean_log_degree", kOfDataset}, c.mean_log_degree);
   v(F{"norm", "Batch norm after every layer"}, c.norm);
-  v(F{"residual", "A residual connection around every layer"}, c.residual);
+  v(F{"residual", "Residual connection around every layer"}, c.residual);
   v(F{"dropout", "Dropout probability"}, c.dropout);
-  v(F{"dropout_at", "Where dropout acts: encoder, conv-input, activation, head"}, c.dropout_at);
+  v(F{"dropout_at", "Where dropout is applied: encoder, conv-input, activation, head"},
+    c.dropout_at);
   v(F{"readout", "Readout of graph tasks: mean, sum or max over the nodes"},
     word<Readout, readouts>(c.readout));
   v(F{"sequence_length", kOfDataset}, c.sequence_length);
@@ -140,7 +141,7 @@ class Reader : public JsonReader {
     try {
       to.value = to.parse(name);
     } catch (const Error& e) {
-      fail_at(key, "has an {}", e.what());
+      fail_at(key, "is invalid: {}", e.what());
     }
   }
   void operator()(const ConfigField& field, std::optional<AggregatorSet>& to) {
@@ -150,7 +151,7 @@ class Reader : public JsonReader {
     try {
       to = parse_aggregators(names);
     } catch (const Error& e) {
-      fail_at(key, "is no set of aggregators: {}", e.what());
+      fail_at(key, "is invalid: {}", e.what());
     }
   }
   void operator()(const ConfigField& field, DropoutAt& to) {
@@ -160,7 +161,7 @@ class Reader : public JsonReader {
     try {
       to = parse_dropout_at(names);
     } catch (const Error& e) {
-      fail_at(key, "has an {}", e.what());
+      fail_at(key, "is invalid: {}", e.what());
     }
   }
   // [["writes", "author", "paper"], ...]
@@ -172,11 +173,11 @@ class Reader : public JsonReader {
     read("node_types", types);
     to.clear();
     for (const auto& t : triples) {
-      if (t.size() != 3) fail_at(key, "must list [name, source type, target type]");
+      if (t.size() != 3) fail_at(key, "must be a list of [name, source type, target type]");
       const auto index = [&](const std::string& type) {
         for (size_t k = 0; k < types.size(); ++k)
           if (types[k] == type) return static_cast<int64_t>(k);
-        fail_at(key, "names \"{}\", which is none of node_types", type);
+        fail_at(key, "names \"{}\", which is not in node_types", type);
       };
       to.push_back({t[0], index(t[1]), index(t[2])});
     }
@@ -356,21 +357,21 @@ bool takes_floats(const ModelConfig& c) {
 void check_encoder(const ModelConfig& c) {
   if (takes_floats(c))
     check(c.features >= 1 && c.categories.empty(),
-          "the encoder takes float features: features must be at least 1 and categories not given, "
-          "got {} and {} of them",
+          "encoder \"linear\" or \"none\" needs float features only, got {} float and {} "
+          "categorical features",
           c.features, c.categories.size());
   else
     check(!c.categories.empty() && c.features == 0,
-          "the encoder takes categorical features: categories must be given and features not, got "
-          "{} of them and {}",
+          "encoder \"embedding\", \"atom\" or \"ast\" needs categorical features only, got {} "
+          "categorical and {} float features",
           c.categories.size(), c.features);
   const bool of_nodes = c.task == Task::kNodeClassification;
   check(of_nodes || c.task == Task::kNodeClassificationHetero || c.encoder != Encoder::kNone,
-        "a task on graphs needs an encoder other than \"none\"");
+        "a graph-level task needs an encoder other than \"none\"");
   if (of_nodes && c.encoder == Encoder::kNone)
     check(c.outputs <= c.hidden && !c.residual,
-          "without an encoder the first outputs of the last layer are the result, so outputs must "
-          "not be above hidden, got {} and {}, and residual must be false",
+          "without an encoder the first columns of the last layer are the outputs: outputs must be "
+          "at most hidden, got {} and {}, and residual must be false",
           c.outputs, c.hidden);
 }
 
@@ -378,18 +379,18 @@ void check_types(const ModelConfig& c) {
   if (c.task == Task::kNodeClassificationHetero) {
     check_schema(c.schema);
     check(nn::layer_descriptor(c.model).is_typed,
-          "a heterogeneous task takes the models rgcn and regc, got {}", c.model);
-    check(takes_floats(c), "a heterogeneous task takes the encoders \"linear\" and \"none\"");
+          "a heterogeneous task needs the model rgcn or regc, got {}", c.model);
+    check(takes_floats(c), "a heterogeneous task needs the encoder \"linear\" or \"none\"");
     check(c.embedded_nodes.size() == c.schema.node_types.size(),
           "embedded_nodes must have one number for each of the {} node types, got {}",
           c.schema.node_types.size(), c.embedded_nodes.size());
     bool found = false;
     for (const std::string& type : c.schema.node_types) found = found || type == c.target_type;
-    check(found, "target_type \"{}\" is none of node_types", c.target_type);
+    check(found, "target_type \"{}\" is not in node_types", c.target_type);
   } else {
     check(c.schema.node_types.empty() && c.schema.relations.empty() && c.target_type.empty() &&
               c.embedded_nodes.empty(),
-          "node_types, relations, target_type and embedded_nodes belong to the task "
+          "node_types, relations, target_type and embedded_nodes need the task "
           "node-classification-hetero");
   }
 }
@@ -399,24 +400,24 @@ void check_ga_mlp(const ModelConfig& c) {
   if (c.aggregators)
     check(c.aggregators->size() == 1 &&
               (c.aggregators->has(Aggregator::kSymnorm) || c.aggregators->has(Aggregator::kAdd)),
-          "ga-mlp takes the aggregators symnorm or add");
+          "ga-mlp takes one aggregator, symnorm or add");
   check(c.readout == Readout::kMean && is_graph_task(c.task),
-        "ga-mlp is a network for tasks on graphs with the readout \"mean\"");
+        "ga-mlp needs a graph-level task and the readout \"mean\"");
   check(c.norm, "ga-mlp always has batch norm: norm must be true");
   check(c.dropout == 0 || !(c.dropout_at.conv_input || c.dropout_at.head),
-        "ga-mlp has no layers before which it could drop out, and no head of its own: dropout_at "
-        "takes encoder and activation");
+        "ga-mlp has neither convolutions nor a head: dropout_at takes encoder and activation");
 }
 
 void check_dropout(const ModelConfig& c) {
   const bool hetero = c.task == Task::kNodeClassificationHetero;
   const bool words = c.task == Task::kGraphSequence;
   check(c.dropout == 0 || !c.dropout_at.head || (is_graph_task(c.task) && !words),
-        "the task {} has a head without dropout: dropout_at takes encoder, conv-input and "
+        "the head for the task {} has no dropout: dropout_at takes encoder, conv-input and "
         "activation",
         tasks().name_of(c.task));
   check(c.dropout == 0 || !hetero || !(c.dropout_at.encoder || c.dropout_at.conv_input),
-        "a heterogeneous task has dropout after every ReLU: dropout_at takes activation");
+        "networks for heterogeneous tasks have dropout after every ReLU only: dropout_at takes "
+        "activation");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ void halve_matrices(State& state) {
     const auto back = array.to(DType::kF32);
     const auto values = back.values<float>();
     check(std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }),
-          "\"{}\" has values beyond 65504, which half precision cannot hold", name);
+          "tensor \"{}\" has values beyond 65504, which half precision cannot represent", name);
   }
 }
 
@@ -42,7 +42,7 @@ void halve_matrices(State& state) {
 void save_network(const std::filesystem::path& path, const Network& network, const Notes& notes,
                   Storage storage) {
   for (const char* own : {"format", "config", "checksum"})
-    check(!notes.contains(own), "save_network: \"{}\" is no free name for a note", own);
+    check(!notes.contains(own), "save_network: \"{}\" is a reserved name", own);
   Metadata metadata = notes;
   metadata["config"] = to_json(network.config());
   State state = network.state();

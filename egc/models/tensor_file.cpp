@@ -34,7 +34,7 @@ std::string checksum(const std::map<std::string, TensorView>& tensors, const Met
 void write_tensor_file(const std::filesystem::path& path, const std::string& format,
                        const State& tensors, Metadata metadata) {
   for (const char* own : {"format", "checksum"})
-    check(!metadata.contains(own), "tensor file: \"{}\" is no free name for metadata", own);
+    check(!metadata.contains(own), "tensor file: \"{}\" is a reserved metadata name", own);
   std::map<std::string, TensorView> views;
   for (const auto& [name, array] : tensors) views[name] = array.view();
   metadata["format"] = format;
@@ -51,7 +51,7 @@ SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::s
   };
   const auto expect_key = [&](const std::string& key) {
     expect(metadata.contains(key),
-           fmt::format("no {} of this program: the metadata has no \"{}\"", what, key));
+           fmt::format("not a {} written by egc: the metadata has no \"{}\"", what, key));
   };
   expect_key("format");
   expect_key("checksum");
@@ -60,7 +60,7 @@ SafetensorsFile open_tensor_file(const std::filesystem::path& path, const std::s
   for (const std::string& key : keys) expect_key(key);
   const std::string sum = checksum(file.tensors(), metadata);
   expect(metadata.at("checksum") == sum,
-         fmt::format("the file is damaged: its checksum is {}, expected {}", sum,
+         fmt::format("the file is corrupt: its checksum is {}, expected {}", sum,
                      metadata.at("checksum")));
   return file;
 }

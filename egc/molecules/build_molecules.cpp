@@ -86,13 +86,13 @@ data::Split scaffold_split(const std::vector<std::string>& scaffolds,
 
 Dataset build_molecules(const MoleculeOptions& options, std::vector<BadSmiles>& bad) {
   check(options.zinc_target != !options.labels.empty(),
-        "a molecule dataset needs label columns, or ZINC's computed target, not both");
+        "give either --label columns or --zinc-target");
   if (options.task)
     check(*options.task == Task::kGraphRegression || *options.task == Task::kGraphBinary,
-          "molecules have the tasks graph-regression and graph-binary, got {}",
+          "--task must be graph-regression or graph-binary for molecules, got {}",
           tasks().name_of(*options.task));
   const std::vector<SmilesRow> rows = read_all(options);
-  check_data(!rows.empty(), "{}: expected molecules, found none", options.smiles.string());
+  check_data(!rows.empty(), "{}: contains no molecules", options.smiles.string());
   std::vector<Made> made = make_all(rows, options);
 
   const auto label_columns = static_cast<int64_t>(options.zinc_target ? 1 : options.labels.size());
@@ -113,8 +113,8 @@ Dataset build_molecules(const MoleculeOptions& options, std::vector<BadSmiles>& 
   if (!bad.empty() && !options.skip_bad)
     fail(ErrorKind::kData, "{}:{}: \"{}\": {}{}", options.smiles.string(), bad[0].line,
          bad[0].smiles.substr(0, 80), bad[0].reason,
-         bad.size() > 1 ? fmt::format(" (and {} more bad lines)", bad.size() - 1) : "");
-  check_data(builder.num_graphs() > 0, "{}: no molecule could be read", options.smiles.string());
+         bad.size() > 1 ? fmt::format(" (and {} more invalid lines)", bad.size() - 1) : "");
+  check_data(builder.num_graphs() > 0, "{}: contains no valid molecules", options.smiles.string());
   const int64_t graphs = builder.num_graphs();
   Dataset d = builder.finish();
   d.info.name = options.name;

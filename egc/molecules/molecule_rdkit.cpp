@@ -79,7 +79,7 @@ int32_t zinc_atom(const Atom& atom) {
   if (hydrogens > 0 && !pyrrole) name += fmt::format(" H{}", hydrogens);
   if (atom.getFormalCharge() != 0) name += atom.getFormalCharge() > 0 ? " +" : " -";
   const auto it = kinds.find(name);
-  check_data(it != kinds.end(), "ZINC's 28 kinds of atoms have no \"{}\"", name);
+  check_data(it != kinds.end(), "atom \"{}\" is not one of ZINC's 28 types", name);
   return it->second;
 }
 
@@ -159,9 +159,9 @@ std::unique_ptr<RWMol> parse_smiles(const std::string& smiles) {
   } catch (const std::exception& e) {
     std::string reason = e.what();
     std::replace(reason.begin(), reason.end(), '\n', ' ');
-    fail(ErrorKind::kData, "RDKit refuses it: {}", reason.substr(0, 120));
+    fail(ErrorKind::kData, "RDKit rejects it: {}", reason.substr(0, 120));
   }
-  check_data(molecule != nullptr, "is no SMILES");
+  check_data(molecule != nullptr, "invalid SMILES");
   check_data(molecule->getNumAtoms() > 0, "the SMILES has no atom");
   // [CH999999] is read without complaint, and then filled up with hydrogens one by one.
   for (const Atom* atom : molecule->atoms())
@@ -183,7 +183,7 @@ data::GraphRecord smiles_to_graph(const std::string& smiles, Recipe recipe) {
     try {
       RDKit::MolOps::Kekulize(*molecule);
     } catch (const std::exception&) {
-      fail(ErrorKind::kData, "RDKit cannot place its double bonds");
+      fail(ErrorKind::kData, "RDKit cannot kekulize it");
     }
   }
   for (const Bond* bond : molecule->bonds()) {

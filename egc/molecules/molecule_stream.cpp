@@ -18,8 +18,8 @@ Recipe recipe_of(const data::DatasetInfo& info) {
   if (like(Recipe::kOgb)) return Recipe::kOgb;
   if (like(Recipe::kZinc)) return Recipe::kZinc;
   fail(ErrorKind::kData,
-       "the network was trained on {}, whose features are not made from molecules, so it takes no "
-       "SMILES",
+       "the model was trained on {}, whose features are not computed from SMILES, so it does not "
+       "take SMILES",
        info.name);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 [[noreturn]] void no_rdkit() {
   fail(ErrorKind::kUsage,
-       "this egc was built without RDKit, which SMILES need; install librdkit-dev and build again");
+       "cannot read SMILES: this egc was built without RDKit; install librdkit-dev and rebuild");
 }
 
 }  // namespace

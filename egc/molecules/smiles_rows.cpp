@@ -56,7 +56,8 @@ SmilesRows::SmilesRows(const std::filesystem::path& path, const std::string& col
     open_table(data::TextTable(path, std::move(lines), header), column, labels);
     return;
   }
-  check(labels.empty(), "{}: labels need a table with column names (.csv or .tsv, may be .gz)",
+  check(labels.empty(),
+        "{}: --label needs a table with a header row (.csv or .tsv, optionally .gz)",
         path.string());
   lines_ = std::move(lines);
   // Programs that write names behind the SMILES may write a title.

@@ -116,7 +116,7 @@ void check_takes(std::string_view layer, std::string_view option, std::string_vi
   const LayerDescriptor& d = layer_descriptor(layer);
   if (d.takes(option)) return;
   if (d.options.empty())
-    fail(ErrorKind::kUsage, "{} does not take {}: it has no options of its own", layer, spelling);
+    fail(ErrorKind::kUsage, "{} does not take {}: it has no layer options", layer, spelling);
   fail(ErrorKind::kUsage, "{} does not take {}; it takes {}", layer, spelling,
        fmt::join(d.options, ", "));
 }

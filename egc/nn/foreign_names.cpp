@@ -28,7 +28,7 @@ State egc_state(const ForeignShape& shape, const State& foreign) {
   std::vector<NdArray> bases;
   for (int64_t b = 0; b < shape.bases; ++b) {
     const auto it = foreign.find("bases_weight." + std::to_string(b));
-    expect(it != foreign.end(), "the state lacks bases_weight.{}", b);
+    expect(it != foreign.end(), "the state dict has no bases_weight.{}", b);
     bases.push_back(it->second.transposed());
   }
   out["bases_lin.weight"] = NdArray::concat(bases);

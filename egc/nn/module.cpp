@@ -22,7 +22,7 @@ void take_from_budget(const std::vector<int64_t>& shape) {
   if (budget == kNoBudget) return;
   if (!fits || elements > budget)
     fail(ErrorKind::kModel,
-         "the configuration needs a parameter {}, more than the {} values that are left",
+         "the configuration needs a parameter of shape {}, beyond the limit of {} remaining values",
          spell_shape(shape), budget);
   budget -= elements;
 }

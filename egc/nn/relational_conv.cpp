@@ -31,8 +31,8 @@ std::vector<Tensor> RelationalConv::forward_hetero(Tape& tape, const std::vector
     check(x[t].defined() && x[t].rows() == graph.num_nodes[t] && x[t].columns() == in_channels_,
           "{}: x of \"{}\" must be [{}, {}], got {}", layer_, schema_.node_types[t],
           graph.num_nodes[t], in_channels_, describe(x[t]));
-  check(only >= kAllTypes && only < static_cast<int64_t>(x.size()), "{}: there is no node type {}",
-        layer_, only);
+  check(only >= kAllTypes && only < static_cast<int64_t>(x.size()), "{}: no node type {}", layer_,
+        only);
   return forward_types(tape, x, graph, only);
 }
 

@@ -67,7 +67,7 @@ MessageParts message_parts(Tape& tape, const Towers& towers, const std::vector<L
 template <class F>
 Tensor of_degrees(const Csr& graph, DType type, int64_t columns, F&& f) {
   check(graph.weights().empty(),
-        "messages of two ends have no use for edge weights, the graph has them");
+        "messages from both ends of an edge do not support edge weights, but the graph has them");
   const auto offsets = graph.offsets();
   const Tensor out = Tensor::empty(graph.num_targets(), columns, type);
   with_type(type, [&](auto zero) {

@@ -112,12 +112,12 @@ void check_attention(const char* operation, const Csr& graph, const AttentionSha
         operation, graph.num_targets(), graph.num_sources());
   expect_matrix(operation, "values", values, graph.num_sources());
   check(shape.heads >= 1 && values.columns() % shape.heads == 0,
-        "{}: {} columns do not divide into {} heads", operation, values.columns(), shape.heads);
+        "{}: {} columns are not divisible by {} heads", operation, values.columns(), shape.heads);
   check(shape.negative_slope >= 0 && shape.negative_slope <= 1,
         "{}: the negative slope must be in [0, 1], got {}", operation, shape.negative_slope);
   if (bias.defined()) expect_matrix(operation, "bias", bias, 1, values.columns(), values.dtype());
-  check(graph.weights().empty(), "{}: attention has no use for edge weights, the graph has them",
-        operation);
+  check(graph.weights().empty(),
+        "{}: attention does not support edge weights, but the graph has them", operation);
 }
 
 Tensor run(Tape& tape, const Csr& graph, const AttentionShape& shape, const Inputs& in,

@@ -11,7 +11,7 @@ namespace egc::ops {
 namespace {
 
 BatchGroup& group() {
-  check(batch_group() != nullptr, "a part of a graph needs the processes that have the others");
+  check(batch_group() != nullptr, "a partition of a graph needs a process group");
   return *batch_group();
 }
 

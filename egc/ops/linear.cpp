@@ -112,7 +112,7 @@ void check_distinct(const std::vector<Tensor>& tensors) {
   for (size_t k = 0; k < tensors.size(); ++k)
     for (size_t j = 0; j < k; ++j)
       check(tensors[k].gradient() == nullptr || tensors[k].gradient() != tensors[j].gradient(),
-            "linear: one tensor stands in two places; give it once, with several terms");
+            "linear: the same tensor is given twice; give it once, with several terms");
 }
 
 // A place for the gradient of each tensor that wants one; what terms do not write is zero at first.

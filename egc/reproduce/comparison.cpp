@@ -63,7 +63,7 @@ std::vector<TableBlock> compare(const Table& table, const std::vector<FilledCell
 
 std::string TableBlock::difference() const {
   std::string out;
-  if (!used.empty()) out = fmt::format("with {} in its place", used);
+  if (!used.empty()) out = fmt::format("on {} instead", used);
   if (epochs) out += fmt::format("{}at most {} epochs", out.empty() ? "" : ", ", *epochs);
   return out;
 }

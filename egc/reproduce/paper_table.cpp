@@ -21,7 +21,7 @@ std::vector<Json> list(JsonReader& reader, const char* key, const std::string& w
   Json json;
   reader.read(key, json);
   require(json.is_array() && !json.empty(), where,
-          fmt::format("\"{}\" must be a list with something in it", key).c_str());
+          fmt::format("\"{}\" must be a non-empty list", key).c_str());
   return {json.begin(), json.end()};
 }
 
@@ -112,7 +112,7 @@ Table parse_table(const std::string& text, const std::string& name) {
   for (const Json& cell : list(reader, "cells", name)) {
     t.cells.push_back(parse_cell(cell, fmt::format("{}: cell {}", name, t.cells.size() + 1)));
     const Cell& c = t.cells.back();
-    require(names.insert(c.name()).second, name, (c.name() + " came twice").c_str());
+    require(names.insert(c.name()).second, name, (c.name() + " is duplicated").c_str());
     require(t.measure == Measure::kFusion || !c.config.empty(), name,
             (c.name() + " needs a config").c_str());
   }

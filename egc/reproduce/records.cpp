@@ -21,7 +21,7 @@ std::string as_folder(const std::string& dataset) {
 }
 
 constexpr const char* kOtherConfig =
-    "was begun with another configuration; move it away, or choose another --out";
+    "belongs to another configuration; move it away, or choose another --out";
 
 // Of the data that a training saw; null of benchmarks and of what is no record.
 Json checksum_of(const Json& record) {
@@ -63,7 +63,7 @@ void CellDirectory::write_config(const Json& config) const {
 void CellDirectory::check_config(const Json& config) const {
   if (!fs::exists(this->config())) return;
   const Json begun = read_json_file<Json>(this->config().string(), ErrorKind::kData);
-  check_data(begun.is_object(), "{}: is no configuration", this->config().string());
+  check_data(begun.is_object(), "{}: not a configuration", this->config().string());
   const Json before = begun.value("dataset", Json());
   const Json now = config.value("dataset", Json());
   check(before == now || before.is_null(), "{}: was run on {}, not on {}; choose another --out",
@@ -83,7 +83,7 @@ Json config_of(const Table& table, const Cell& cell, const Json& file, const Ove
 Json read_record(const fs::path& path) {
   Json record = read_json_file<Json>(path.string(), ErrorKind::kData);
   const auto result = record.find("result");
-  check_data(result != record.end() && result->is_object(), "{}: is no record of a cell",
+  check_data(result != record.end() && result->is_object(), "{}: not a record of a cell",
              path.string());
   return record;
 }
@@ -98,8 +98,8 @@ std::vector<Json> results_of(const CellDirectory& dir, const Table& table, const
     const Json& result = record.at("result");
     if (out.empty()) checksum = checksum_of(record);
     check_data(checksum_of(record) == checksum,
-               "{}: was trained on other data than the seeds before it, by the same name; move "
-               "either away",
+               "{}: was trained on different data of the same name than the other seeds; move one "
+               "of them away",
                path.string());
     if (table.measure != Measure::kFusion)
       out.push_back(result);

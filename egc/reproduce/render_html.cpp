@@ -95,7 +95,7 @@ std::string score_against_memory(const std::vector<TableBlock>& groups,
     for (const TableBlock& score : scores) {
       if (score.dataset != memory.dataset) continue;
       report::Scatter chart;
-      chart.title = fmt::format("{} against memory, {}", score.figure.label, memory.dataset);
+      chart.title = fmt::format("{} versus memory, {}", score.figure.label, memory.dataset);
       chart.x_name = memory.figure.label;
       for (const Line& m : memory.lines)
         for (const Line& s : score.lines)

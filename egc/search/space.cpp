@@ -25,7 +25,8 @@ bool is_whole_range(double low, double high) {
 
 Space Space::parse(const std::string& text, const std::string& where) {
   const Json json = parse_json<Json>(text, where, ErrorKind::kUsage);
-  check(json.is_object() && !json.empty(), "{}: a space is an object of settings", where);
+  check(json.is_object() && !json.empty(), "{}: a search space must be an object of settings",
+        where);
   Space out;
   for (const auto& [name, value] : json.items()) {
     check(name.starts_with("model.") || name.starts_with("train."),

@@ -45,8 +45,8 @@ void load_checkpoint(const std::filesystem::path& path, Trainer& trainer) {
   const models::Metadata metadata = with_new_settings(file.metadata(), where);
   for (const auto& [key, value] : identity(trainer.config()))
     if (metadata.at(key) != value)
-      fail(ErrorKind::kModel, "{}: it belongs to another run: its {} is {}, expected {}", where,
-           key, metadata.at(key), value);
+      fail(ErrorKind::kModel, "{}: belongs to another run: its {} is {}, expected {}", where, key,
+           metadata.at(key), value);
   Trainer::State state;
   state.progress = parse_progress(metadata.at("progress"), where);
   state.tensors = models::read_tensors(file);

@@ -111,8 +111,8 @@ std::string to_html(const Report& r) {
   if (!r.confusion.empty() && r.confusion.size() <= kMaxClasses) out += confusion_table(r);
   if (!r.sizes.empty()) out += "<h2>Dataset</h2>\n" + cards(r.sizes);
   out += fmt::format(
-      "<h2>Train it again</h2>\n<pre>{}</pre>\n<p class=\"legend\">egc {}</p>\n"
-      "<details><summary>Complete configuration, defaults "
+      "<h2>Reproduce this run</h2>\n<pre>{}</pre>\n<p class=\"legend\">egc "
+      "{}</p>\n<details><summary>Complete configuration, defaults "
       "included</summary><pre>{}</pre></details>\n",
       escape_html(r.command), escape_html(r.version), escape_html(r.config));
   return report::html_page(r.title, out);

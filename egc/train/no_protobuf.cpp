@@ -6,7 +6,7 @@ namespace egc::train {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 EventFile::EventFile(std::filesystem::path, std::span<const EpochRecord>) {
-  log_info("no curves for TensorBoard are written: this egc was built without protobuf");
+  log_info("cannot write TensorBoard event files: this egc was built without protobuf");
 }
 void EventFile::add(const EpochRecord&) {}
 

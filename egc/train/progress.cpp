@@ -128,10 +128,10 @@ Progress parse_progress(const std::string& json_text, const std::string& where) 
       progress.history.push_back(record);
     }
   } catch (const nlohmann::json::exception& e) {
-    fail(ErrorKind::kModel, "{}: the progress of the run cannot be read: {}", where, e.what());
+    fail(ErrorKind::kModel, "{}: cannot read the run's progress: {}", where, e.what());
   }
   if (!makes_sense(progress))
-    fail(ErrorKind::kModel, "{}: the numbers of the run's progress contradict each other", where);
+    fail(ErrorKind::kModel, "{}: the run's progress is inconsistent", where);
   return progress;
 }
 

@@ -99,7 +99,7 @@ Report report_of(const Trainer& trainer, const RunResult& result, const Predicti
   if (!trainer.data().is_part())  // whose own sizes would mislead
     out.sizes = {{"graphs", number(dataset.num_graphs())},
                  {"nodes", number(dataset.num_nodes())},
-                 {"edges, as stored", number(dataset.num_edges())}};
+                 {"edges (as stored)", number(dataset.num_edges())}};
   constexpr const char* kSets[] = {"training set", "validation set", "test set"};
   for (const Part part : {Part::kTrain, Part::kValid, Part::kTest})
     if (!trainer.data().is_part())

@@ -17,28 +17,31 @@ using Json = nlohmann::ordered_json;
 template <class Visitor, class Config>
 void visit(Visitor&& v, Config& c) {
   using F = ConfigField;
-  v(F{"lr", "Learning rate"}, c.lr);
-  v(F{"wd", "Weight decay: L2, added to the gradient"}, c.wd);
-  v(F{"batch", "Graphs in a batch"}, c.batch);
-  v(F{"epochs", "Epochs at most"}, c.epochs);
+  v(F{"lr", "Initial learning rate"}, c.lr);
+  v(F{"wd", "Weight decay (L2 penalty, added to the gradient)"}, c.wd);
+  v(F{"batch", "Batch size, in graphs"}, c.batch);
+  v(F{"epochs", "Max epochs"}, c.epochs);
   v(F{"patience",
-      "Epochs without improvement on the validation set before training stops; 0: never", "",
+      "Epochs without improvement on the validation set before training stops; 0 never stops", "",
       "early_stop"},
     c.patience);
-  v(F{"lr_factor", "Factor of the learning rate on a plateau"}, c.lr_factor);
-  v(F{"lr_patience", "Epochs without improvement that make a plateau"}, c.lr_patience);
-  v(F{"min_lr", "Lower bound of the learning rate on plateaus"}, c.min_lr);
-  v(F{"monitor", "Metric to monitor: loss, or the dataset's metric", "", "watch"}, c.monitor);
+  v(F{"lr_factor", "Factor that reduces the learning rate on a plateau"}, c.lr_factor);
+  v(F{"lr_patience", "Epochs without improvement before the learning rate is reduced"},
+    c.lr_patience);
+  v(F{"min_lr", "Minimum learning rate"}, c.min_lr);
+  v(F{"monitor", "Metric to monitor on the validation set: loss, or the dataset's metric", "",
+      "watch"},
+    c.monitor);
   v(F{"clip", "Max gradient norm (clipping); 0 disables it"}, c.clip);
-  v(F{"split", "Split of the dataset (default: its first)"}, c.split);
+  v(F{"split", "Split of the dataset (default: the first)"}, c.split);
   v(F{"drop_edges", "DropEdge probability"}, c.drop_edges);
   v(F{"drop_nodes", "DropNode probability"}, c.drop_nodes);
   v(F{"aggregator_sparsity",
-      "Strength of the penalty that prunes aggregators of EGC; 0 disables it"},
+      "Strength of a group penalty that prunes aggregators of EGC; 0 disables it"},
     c.aggregator_sparsity);
   v(F{"standardize",
-      "Standardize float features by mean and deviation of the training set: train or none "
-      "(default: train for number columns of tables, none for others)"},
+      "Standardize float features by mean and standard deviation of the training set: train or "
+      "none (default: train for number columns of tables, else none)"},
     c.standardize);
 }
 
@@ -132,7 +135,7 @@ RunConfig parse_run_config(const std::string& json_text, const std::string& path
   reader.read("dataset", run.dataset);
   if (reader.read("train", train)) run.train = parse_train_config(train.dump(), path + ": train");
   if (reader.read("seed", seed)) {
-    if (!seed.is_number_unsigned()) reader.fail_at("seed", "must be a whole number from 0 on");
+    if (!seed.is_number_unsigned()) reader.fail_at("seed", "must be an integer of at least 0");
     run.seed = seed.get<uint64_t>();
   }
   // What a run says of itself: version, machine, checksum.

@@ -54,8 +54,8 @@ RunDirectory RunDirectory::create(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
     check(name == kLock || is_leftover(name),
-          "{}: there is \"{}\" already; --resume {} goes on with a run, --overwrite replaces it, "
-          "another --out starts a new one",
+          "{}: already contains \"{}\"; continue the run with --resume {}, replace it with "
+          "--overwrite, or choose another --out",
           path.string(), name, path.string());
   }
   RunDirectory dir(path);
@@ -65,7 +65,7 @@ RunDirectory RunDirectory::create(const fs::path& path) {
 
 RunDirectory RunDirectory::open(const fs::path& path) {
   std::error_code ignored;
-  check(fs::is_regular_file(path / "config.json", ignored), "{}: no run: there is no config.json",
+  check(fs::is_regular_file(path / "config.json", ignored), "{}: not a run: it has no config.json",
         path.string());
   RunDirectory dir(path);
   remove_leftovers(path);

@@ -33,7 +33,7 @@ models::ModelInput part_input(const data::DatasetPart& part) {
 
 const NamedTable<Part>& parts() {
   static const NamedTable<Part> table(
-      "part of a split", {{"train", Part::kTrain}, {"valid", Part::kValid}, {"test", Part::kTest}});
+      "set", {{"train", Part::kTrain}, {"valid", Part::kValid}, {"test", Part::kTest}});
   return table;
 }
 
@@ -109,7 +109,7 @@ double TaskData::mean_log_degree() const {
 std::unique_ptr<BatchStream> TaskData::shuffled(Part part, int64_t batch, uint64_t seed,
                                                 int64_t share, int64_t shares) const {
   if (!content_->store) {
-    check(shares == 1 || is_part(), "{}: processes that share one large graph need parts of it",
+    check(shares == 1 || is_part(), "{}: ranks that train on one large graph need partitions of it",
           content_->dataset.info.name);
     return in_order(part, batch);
   }

@@ -26,6 +26,8 @@ uint64_t seed_of_step(uint64_t seed, int64_t epoch, int64_t batch) {
   return (uint64_t{words[0]} << 32) | words[1];
 }
 
+std::string spell_loss(double loss) { return std::isnan(loss) ? "NaN" : "infinite"; }
+
 // Of the epoch so far.
 double mean_loss(const Progress& p) { return p.loss_items > 0 ? p.loss_sum / p.loss_items : 0; }
 
@@ -42,23 +44,23 @@ void check_training(const RunConfig& run, const data::DatasetInfo& info) {
         "monitor must be \"loss\" or \"{}\", the metric of {}, got \"{}\"", metric, info.name,
         config.monitor);
   check(config.drop_nodes == 0 || info.task != Task::kNodeClassificationHetero,
-        "drop_nodes is for graphs with one type of nodes");
+        "drop_nodes needs graphs with a single node type");
   check(config.aggregator_sparsity == 0 || run.model.model.starts_with("egc"),
-        "aggregator_sparsity is for networks of EGC layers, got {}", run.model.model);
+        "aggregator_sparsity needs a network of EGC layers, got {}", run.model.model);
 }
 
 void check_group_training(const RunConfig& run, const data::Dataset& dataset, int64_t processes) {
   if (!dataset.splits_nodes()) return;
   check(!dataset.checksum_of_dataset.empty() || processes <= dataset.num_nodes(),
-        "{}: {} processes cannot share {} nodes", dataset.info.name, processes,
+        "{}: {} ranks are more than its {} nodes", dataset.info.name, processes,
         dataset.num_nodes());
   // Layers that read no more of another process than the rows of their sources.
   constexpr const char* kModels[] = {"egc", "egc-s", "egc-m", "gcn", "gin", "sage", "regc", "rgcn"};
   check(std::find(std::begin(kModels), std::end(kModels), run.model.model) != std::end(kModels),
-        "several processes train one large graph with {}; {} is not among them",
+        "distributed training on one large graph supports the models {}, got {}",
         fmt::join(kModels, ", "), run.model.model);
   check(run.train.drop_edges == 0 && run.train.drop_nodes == 0,
-        "drop_edges and drop_nodes are for one process, or for many graphs");
+        "drop_edges and drop_nodes are not supported in distributed training on one large graph");
 }
 
 Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::ProcessGroup* group)
@@ -143,9 +145,9 @@ void Trainer::add_loss(double loss, double items) {
   Progress& p = progress_;
   if (!std::isfinite(loss))
     fail(ErrorKind::kVerification,
-         "training: the loss is {} in epoch {}, batch {} of {}; a lower learning rate than {} or "
-         "--clip may help",
-         loss, p.epochs_done() + 1, p.batches, batches_->num_batches(), p.lr);
+         "training: the loss is {} in epoch {}, batch {} of {}; try a learning rate below {} or "
+         "--clip",
+         spell_loss(loss), p.epochs_done() + 1, p.batches, batches_->num_batches(), p.lr);
   p.loss_sum += loss * items;
   p.loss_items += items;
 }
@@ -196,10 +198,9 @@ void Trainer::validate() {
       predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss, group_);
   if (!std::isfinite(record.valid_loss))
     fail(ErrorKind::kVerification,
-         "training: the loss of the validation set is {} after epoch {}; a lower learning rate "
-         "than {} "
-         "or --clip may help",
-         record.valid_loss, record.epoch, p.lr);
+         "training: the validation loss is {} after epoch {}; try a learning rate below {} or "
+         "--clip",
+         spell_loss(record.valid_loss), record.epoch, p.lr);
   record.valid = predictions.score();
   record.seconds = p.seconds + seconds_since(start);
   const bool by_loss = config_.train.monitor == "loss";
@@ -207,9 +208,9 @@ void Trainer::validate() {
   const data::Metric metric = data_.dataset().info.metric;
   if (std::isnan(monitored))
     fail(ErrorKind::kData,
-         "training: {} of the validation set is not defined, {}; --monitor loss trains without it",
+         "training: {} on the validation set is undefined because {}; use --monitor loss instead",
          data::metrics().name_of(metric),
-         predictions.size() == 0 ? "nothing in it has a label" : "its labels are all the same");
+         predictions.size() == 0 ? "none of its items has a label" : "all its labels are the same");
   if (finish_epoch(p, config_.train, record, monitored, !by_loss && higher_is_better(metric)))
     best_->copy_values(*network_);
 }
@@ -233,10 +234,10 @@ void Trainer::load(const State& state, const std::string& where) {
       parts[k][name.substr(prefix.size())] = tensor;
       known = true;
     }
-    if (!known) fail(ErrorKind::kModel, "{}: \"{}\" is no part of a checkpoint", where, name);
+    if (!known) fail(ErrorKind::kModel, "{}: \"{}\" does not belong in a checkpoint", where, name);
   }
   if (state.progress.batches > batches_->num_batches())
-    fail(ErrorKind::kModel, "{}: {} batches of an epoch are done, there are only {}", where,
+    fail(ErrorKind::kModel, "{}: {} batches of the epoch are done, but it has only {}", where,
          state.progress.batches, batches_->num_batches());
   network_->load_state(parts[0], where);
   best_->load_state(parts[1], where);

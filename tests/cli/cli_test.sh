@@ -25,7 +25,7 @@ expect 2 "--threads" -- --threads 0 bench fusion
 expect 2 "divisible by heads" -- bench layer --hidden 135 --topology zinc-single --reps 1
 expect 2 "known: add, mean" -- bench layer --aggregators mx --topology zinc-single --reps 1
 expect 2 "known: gcn, gin" -- bench layer --model egcs --topology zinc-single --reps 1
-expect 2 "came twice" -- bench layer --aggregators max,max --topology zinc-single --reps 1
+expect 2 "duplicate aggregator" -- bench layer --aggregators max,max --topology zinc-single --reps 1
 expect 2 'unknown command "trian"; did you mean "train"?' -- trian zinc --model egc-m
 expect 2 'unknown command "fuson"; did you mean "fusion"? egc bench --help' -- bench fuson
 expect 2 'unknown flag "--modle"; did you mean "--model"?' -- train zinc --modle=egc-m

@@ -83,7 +83,7 @@ left_whole() {
 # in their lines tell whether they were kept or trained again.
 finish() {
   if [ ! -e "$1/config.json" ]; then
-    try "$1.no_run" resume "$1"; one_sentence "$1.no_run" 2 "no run"
+    try "$1.no_run" resume "$1"; one_sentence "$1.no_run" 2 "not a run"
   fi
   try "$1.finish" go_on "$1"
   [ "$code" -eq 0 ] || fail "${1##*/}: resuming ends with exit $code: $(cat "$1.finish.err")"

@@ -67,9 +67,9 @@ expect 3 "egc data fetch molhiv" -- data verify ogbg-molhiv
 expect 3 "$work/none" -- data info "$work/none"
 expect 3 "raw/" -- data info "$work"
 touch "$work/file"
-expect 3 "expected a directory" -- data verify "$work/file"
+expect 3 "expected a dataset directory" -- data verify "$work/file"
 expect 3 "nodes.csv" -- data build csv --edges "$work/edges.csv" --nodes "$work/nodes.csv" --label y --out "$work/x"
-expect 3 "expected a directory" -- data build code "$work/none" --out "$work/x"
+expect 3 "expected a directory of Python sources" -- data build code "$work/none" --out "$work/x"
 
 # generate: the same bytes for the same seed, others for another; nothing but the target appears.
 for name in pattern cluster graph-props molecules functions academic; do
@@ -115,7 +115,7 @@ for line in lines:
 contract=name,task,graphs,nodes,edges,features,classes,splits,mean_nodes,mean_edges
 for name in pattern academic molecules zinc-batch; do
   json_has $contract data info "$work/a/$name" --json
-  shows "fine" -- data verify "$work/a/$name"
+  shows "are valid" -- data verify "$work/a/$name"
   json_has name,fine,known,differences --json data verify "$work/a/$name"
 done
 "$egc" data info "$work/a/pattern" --json 2>/dev/null | python3 -c '
@@ -129,7 +129,7 @@ assert abs(d["mean_nodes"] - d["nodes"] / 28) < 1e-9 and abs(d["mean_edges"] - d
 shows "molecules" -- data info molecules-here --data-dir "$(mkdir -p "$work/kept2" && cp -r "$work/a/molecules" "$work/kept2/molecules-here" && echo "$work/kept2")"
 cp -r "$work/a/academic" "$work/kept/mine"
 shows "author" -- data info mine
-shows "fine" -- data verify mine
+shows "are valid" -- data verify mine
 expect 3 "unknown dataset \"mine\"" -- data info mine --data-dir "$work/kept2"
 expect 2 "generated" -- data info "$work/a/pattern" --split other
 json_has name,what,here,path --json data list
@@ -161,8 +161,8 @@ printf 'source,target\nann,bob\nbob,"c, d"\neve,fay\n' >"$work/edges.csv"
 csv=(data build csv --edges "$work/edges.csv" --nodes "$work/nodes.csv")
 "$egc" "${csv[@]}" --label class --undirected --out "$work/csv" >"$work/stdout" 2>"$work/stderr" || fail "build csv: $(cat "$work/stderr")"
 grep -q "10 nodes, 3 edges, task node-classification" "$work/stdout" || fail "build csv says $(cat "$work/stdout")"
-grep -q '"age": 1 values are missing' "$work/stderr" || fail "build csv does not warn of missing values: $(cat "$work/stderr")"
-shows "fine" -- data verify "$work/csv"
+grep -q '"age": 1 missing values' "$work/stderr" || fail "build csv does not warn of missing values: $(cat "$work/stderr")"
+shows "are valid" -- data verify "$work/csv"
 python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -175,7 +175,7 @@ json_has name,task,graphs,nodes,edges,skipped,path --json "${csv[@]}" --label cl
 "$egc" "${csv[@]}" --label class --undirected --seed 0 --out "$work/again/csv" >/dev/null 2>&1
 rm -f "$work/csv/.egc-cache.safetensors"
 [ "$(bytes_of "$work/csv")" = "$(bytes_of "$work/again/csv")" ] || fail "build csv: other bytes for the same tables"
-expect 2 "its columns are id, age, team, class" -- "${csv[@]}" --label nothing --out "$work/x"
+expect 2 "its columns: id, age, team, class" -- "${csv[@]}" --label nothing --out "$work/x"
 expect 2 "add up to 1" -- "${csv[@]}" --label class --ignore age,team --split 0.5,0.1,0.1 --out "$work/x"
 expect 2 "not empty" -- "${csv[@]}" --label class --ignore age,team --out "$work/csv"
 printf 'source,target\nann,zoe\n' >"$work/edges.csv"

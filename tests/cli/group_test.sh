@@ -173,10 +173,10 @@ CHECK
 
 # What is refused, before anything is left behind.
 RANK=0 expect 2 "WORLD_SIZE" -- train data --model gcn --out x
-RANK=5 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "RANK must be a whole number from 0 to 1" -- train data --model gcn --out x
-RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "one seed at a time" -- train data --model gcn --out x --seeds 2
+RANK=5 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "RANK must be an integer from 0 to 1" -- train data --model gcn --out x
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 expect 2 "distributed training takes one seed" -- train data --model gcn --out x --seeds 2
 [ ! -e x ] || fail "a refused run left its directory"
-expect 2 "launch starts egc train" -- launch -n 2 -- info data
+expect 2 "egc launch runs only train" -- launch -n 2 -- info data
 # refused CODE TEXT arguments: rank 0 says it
 refused() {
   local code=$1 text=$2 got; shift 2
@@ -185,26 +185,26 @@ refused() {
   grep -q "$text" log || fail "launch -n 2 train $*: $(cat log)"
   [ ! -e x ] || fail "launch -n 2 train $*: a refused run left its directory"
 }
-refused 2 "gat is not among them" whole --model gat
-refused 2 "drop_edges and drop_nodes are for one process" whole --model gcn --drop-edges 0.1
-refused 3 "of 3, needed is" cut --model gcn
+refused 2 "got gat" whole --model gat
+refused 2 "drop_edges and drop_nodes are not supported" whole --model gcn --drop-edges 0.1
+refused 3 "of 3, expected" cut --model gcn
 mkdir -p tiny/raw tiny/split/all
 echo '{"name": "tiny", "task": "node-classification", "num_classes": 2}' >tiny/dataset.json
 echo 3 >tiny/raw/num-node-list.csv; echo 0,1 >tiny/raw/edge.csv; printf '1\n0\n1\n' | tee tiny/raw/node-feat.csv >tiny/raw/node-label.csv
 echo 0 >tiny/split/all/train.csv; echo 1 >tiny/split/all/valid.csv; echo 2 >tiny/split/all/test.csv
 "$egc" --quiet launch -n 4 -- train tiny --model gcn --out x --quiet >log 2>&1; code=$?
-{ [ $code -eq 2 ] && grep -q "4 processes cannot share 3 nodes" log && [ ! -e x ]; } || fail "more ranks than nodes: exit $code, $(cat log)"
+{ [ $code -eq 2 ] && grep -q "4 ranks are more than its 3 nodes" log && [ ! -e x ]; } || fail "more ranks than nodes: exit $code, $(cat log)"
 mkdir mixed
 "$egc" data partition whole --parts 2 --out metis >/dev/null
 "$egc" data partition whole --parts 2 --method ranges --out ranges >/dev/null
 cp metis/part-0.safetensors ranges/part-1.safetensors mixed
 "$egc" --quiet launch -n 2 -- train mixed --model gcn --out mixedrun >log 2>&1; code=$?
-{ [ $code -eq 3 ] && grep -q "come from different cuts" log; } || fail "parts of two cuts: exit $code, $(cat log)"
-expect 2 "as many processes train on it" -- train cut --model gcn --out x5
+{ [ $code -eq 3 ] && grep -q "come from different runs of egc data partition" log; } || fail "parts of two cuts: exit $code, $(cat log)"
+expect 2 "one rank per partition" -- train cut --model gcn --out x5
 [ ! -e x5 ] || fail "a refused run left its directory"
-expect 3 "this needs the whole" -- data info cut
+expect 3 "needs the whole dataset" -- data info cut
 expect 2 "unknown partition method" -- data partition whole --parts 2 --method best --out x6
-expect 2 "only one graph whose nodes have classes" -- data partition data --parts 2 --out x6
+expect 2 "only a single graph with node classes" -- data partition data --parts 2 --out x6
 [ ! -e x6 ] || fail "a refused partition left its directory"
 
 [ "$failures" -eq 0 ] && echo "group: fine"

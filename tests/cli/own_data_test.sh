@@ -28,10 +28,10 @@ with open("ties.csv", "w") as f, open("none.csv", "w") as n:
     for _ in range(500): f.write(f"p{random.randrange(200)},p{random.randrange(200)}\n")
 MAKE
 "$egc" data build csv --nodes people.csv --edges ties.csv --label buys --undirected --out people >plan 2>notes || fail "build: $(cat notes)"
-for part in 'age  *number  *0' 'income  *number  *1' 'region  *category  *0  *2' 'name  *ignore .*all its texts are different' 'country  *ignore .*all its values are the same' 'split by column "split": 140 train, 30 valid, 30 test'; do
+for part in 'age  *number  *0' 'income  *number  *1' 'region  *category  *0  *2' 'name  *ignore .*all its values are distinct texts' 'country  *ignore .*all its values are the same' 'split by column "split": 140 train, 30 valid, 30 test'; do
   grep -q "$part" plan || fail "the plan has no '$part': $(cat plan)"
 done
-for part in '"name" is ignored' '"country" is ignored' 'line 9 "unknown"' 'count as the mean'; do
+for part in 'ignoring column "name"' 'ignoring column "country"' 'line 9 "unknown"' 'are replaced by the mean'; do
   grep -q "$part" notes || fail "nothing is said of '$part': $(cat notes)"
 done
 "$egc" --json --quiet data build csv --nodes people.csv --edges ties.csv --label buys --column region=ignore --out again 2>/dev/null >json || fail "build --json"
@@ -57,7 +57,7 @@ assert config["train"]["standardize"] == "train", config["train"]
 assert config["model"]["self_loops"] == "all", config["model"]
 CHECK
 "$egc" train people --model egc-s --standardize none --epochs 1 --out runs/raw >/dev/null 2>stderr || fail "train --standardize none: $(cat stderr)"
-grep -q 'feature columns region=.* and income .* more than a factor of 100; --standardize train' stderr || fail "no warning of scales: $(cat stderr)"
+grep -q 'feature columns region=.* and income .* more than a factor of 100; consider --standardize train' stderr || fail "no warning of scales: $(cat stderr)"
 expect 2 "no float features" -- train pattern --model gcn --standardize train --out x
 expect 2 '"train" or "none"' -- train people --model gcn --standardize all --out x
 
@@ -82,9 +82,9 @@ piece = read("piece_out.csv")
 assert len(piece) == 20 and same(piece) and same(read("turned_out.csv"))
 assert sum(r["class"] == r["buys"] for r in rows) > 0.8 * len(rows)
 CHECK
-expect 3 "missing.csv: file not found" -- predict runs/people missing.csv
-expect 5 "no_such_run: file not found" -- predict no_such_run people
-expect 5 "runs/nothing: file not found" -- eval runs/nothing people
+expect 3 "missing.csv: no such file or dataset directory" -- predict runs/people missing.csv
+expect 5 "no_such_run: no such run or model file" -- predict no_such_run people
+expect 5 "runs/nothing: no such run or model file" -- eval runs/nothing people
 
 # Exports take the scaling along; ONNX and Python see the features as they are.
 "$egc" --quiet train people --model gcn --encoder linear --epochs 3 --out runs/linear >/dev/null 2>&1 || fail "train --encoder linear"
@@ -95,7 +95,7 @@ expect 2 "--standardize none or --encoder linear" -- export runs/bare --to pyg -
 # Several seeds: the best by validation, or the one that is asked for, or all; one page over them.
 "$egc" --json --quiet train people --model gcn --seeds 3 --epochs 30 --out runs/three >json 2>stderr || fail "train --seeds: $(cat stderr)"
 [ -s runs/three/report.html ] || fail "no report over the seeds"
-grep -q 'seed-2/report.html' runs/three/report.html && grep -q 'mean ± deviation' runs/three/report.html || fail "the report over the seeds"
+grep -q 'seed-2/report.html' runs/three/report.html && grep -q 'mean ± standard deviation' runs/three/report.html || fail "the report over the seeds"
 for k in 0 1 2; do "$egc" --json --quiet eval runs/three people --seed $k >eval$k || fail "eval --seed $k"; done
 "$egc" --json --quiet eval runs/three people --split valid >best || fail "eval of three seeds"
 "$egc" --json --quiet eval runs/three people --ensemble >ensemble || fail "eval --ensemble"
@@ -114,13 +114,13 @@ of = [p(f"one{k}.csv") for k in range(3)]
 assert max(abs(m - sum(v) / 3) for m, v in zip(mean, zip(*of))) < 1e-5
 assert len({tuple(v) for v in of}) == 3
 CHECK
-expect 2 "there is no run with seed 9" -- eval runs/three people --seed 9
-expect 2 "runs/people is one model" -- eval runs/people people --ensemble
+expect 2 "no run with seed 9" -- eval runs/three people --seed 9
+expect 2 "runs/people is a single model" -- eval runs/people people --ensemble
 
 # A run that is there is kept, unless it is to be replaced; one that failed at once is in nobody's way.
 expect 2 "--overwrite" -- train people --model gcn --epochs 1 --out runs/three/seed-0
 runs train people --model gcn --epochs 1 --out runs/three/seed-0 --overwrite
-expect 2 "--overwrite cannot change it" -- train --resume runs/people --overwrite
+expect 2 "cannot be combined with --overwrite" -- train --resume runs/people --overwrite
 before=$(cksum runs/people/best.safetensors)
 expect 2 "lr must be positive" -- train people --model gcn --lr 0 --out runs/people --overwrite
 [ "$(cksum runs/people/best.safetensors)" = "$before" ] || fail "a refused --overwrite loses the run"
@@ -138,7 +138,7 @@ for flag in "" --overwrite; do
 done
 grep -q project precious/config.json || fail "a project is replaced"
 touch runs/raw/notes.txt
-expect 2 "not of a run" -- train people --model gcn --epochs 1 --out runs/raw --overwrite
+expect 2 "do not belong to a run" -- train people --model gcn --epochs 1 --out runs/raw --overwrite
 [ -e runs/raw/notes.txt ] && [ -s runs/raw/best.safetensors ] || fail "--overwrite removes what is no run"
 # A new run that fails before it has a model brings the old one back; a run's own configuration may begin the next.
 runs train people --model gcn --epochs 1 --out runs/again
@@ -151,11 +151,11 @@ ls -d runs/*.replaced* 2>/dev/null && fail "a replaced run is left"
 # Features are read by their place: a dataset with the same columns in another order, or with other classes, is refused.
 awk -F, -v OFS=, '{print $1,$2,$4,$3,$5,$6,$7,$8}' people.csv >turned_columns.csv
 "$egc" --quiet data build csv --nodes turned_columns.csv --edges ties.csv --label buys --out turned_columns >/dev/null 2>&1 || fail "build of turned columns"
-expect 3 'column 1 is "income", the network was trained on "age" there' -- eval runs/people turned_columns
+expect 3 'column 1 is "income", but the model was trained on "age"' -- eval runs/people turned_columns
 expect 3 'column 1 is "income"' -- predict runs/people turned_columns
 sed 's/,yes$/,always/' people.csv >classes.csv
 "$egc" --quiet data build csv --nodes classes.csv --edges ties.csv --label buys --out classes >/dev/null 2>&1 || fail "build of other classes"
-expect 3 "has the classes always, no, the network was trained on no, yes" -- eval runs/people classes
+expect 3 "has the classes always, no, but the model was trained on no, yes" -- eval runs/people classes
 
 # Options that would do nothing are refused, with those that would.
 for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "sage --bases 2" "gat --activation softmax" "pna --heads 4" "rgcn --heads 2" "mlp --bases 4"; do
@@ -164,7 +164,7 @@ for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "s
 done
 expect 2 "it takes heads, bases, aggregators" -- train people --model regc --activation softmax --out x
 expect 2 "--readout" -- train people --model gcn --readout sum --out x
-expect 2 "needs --dropout above 0" -- train people --model gcn --dropout 0 --dropout-at activation --out x
+expect 2 "needs a --dropout above 0" -- train people --model gcn --dropout 0 --dropout-at activation --out x
 printf '{"model": {"model": "gcn", "heads": 3}}' >heads.json
 expect 2 "gcn does not take heads" -- train people --config heads.json --out x
 printf '{"model.heads": [1, 2]}' >space.json
@@ -215,5 +215,5 @@ CHECK
 else
   echo "without RDKit: predictions of molecules are not tested"
 fi
-expect 5 "shipped models are" -- info no-such-model
+expect 5 "shipped models:" -- info no-such-model
 exit $((failures > 0))

@@ -20,7 +20,7 @@ shows "| egc-m | - | 0 | 0.281 ± 0.007 |"
 
 # A cell: once trained, never again; a second table takes it from there.
 reproduce main --cell zinc/egc-s "${on_small[@]}" --seeds 2 --out out || fail "a cell: $(cat stderr)"
-shows "small in its place, at most 2 epochs"
+shows "small instead, at most 2 epochs"
 # Pages are of the whole table, and of one way to run it each.
 [ -e out/main/report.html ] && fail "a short run is on the page of the real ones"
 grep -q "<td>egc-m</td>" out/main/report-zinc-as-small-2-epochs.html || fail "the page has not all rows"
@@ -95,7 +95,7 @@ reproduce --threads 2 fusion --cell 'zinc-batch/*' --reps 2 --out out || fail "f
 grep -q '"reps": 2' out/zinc-batch/fusion-2-threads/measured.json || fail "one round was taken for two"
 # Where the data are not here, benchmarks take what is generated in their place, and say so.
 reproduce latency-arxiv --cell arxiv/gcn --reps 1 --out out || fail "latency-arxiv: $(cat stderr)"
-shows "with arxiv-like in its place"
+shows "on arxiv-like instead"
 python3 - out/arxiv-like/gcn-epoch-time-*/measured.json <<'CHECK' || fail "the record of an epoch"
 import json, sys
 record = json.load(open(sys.argv[1]))
@@ -109,7 +109,7 @@ grep -qE "gcn +[0-9]" stdout || fail "latency-code shows $(cat stdout)"
 expect 2 "unknown table" -- reproduce mian
 expect 2 "no cell zinc/egc-x" -- reproduce main --cell zinc/egc-x
 expect 2 "no cell zinc/egc-x" -- reproduce main --cell zinc/egc-s --cell zinc/egc-x
-expect 2 "DATASET=INSTEAD" -- reproduce main --use zinc --show
+expect 2 "DATASET=REPLACEMENT" -- reproduce main --use zinc --show
 expect 2 "no dataset zync" -- reproduce main --use zync=small
 expect 3 "nothing-there" -- reproduce main --use zinc=nothing-there
 expect 3 "egc data fetch zinc" -- --data-dir nowhere reproduce main --cell zinc/egc-s --out out
@@ -125,7 +125,7 @@ expect 2 "another configuration" -- reproduce main --cell zinc/egc-s "${on_small
 expect 2 "another configuration" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out out --show
 # What cannot be read of one cell does not keep the others from their page.
 reproduce main --cell zinc/egc-m --show "${on_small[@]}" --out out || fail "a page beside a damaged cell: $(cat stderr)"
-expect 5 "cannot be made" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out /proc/nothing
+expect 5 "cannot be created" -- reproduce main --cell zinc/egc-s "${on_small[@]}" --out /proc/nothing
 
 [ $failures -eq 0 ] && echo "reproduce: fine"
 exit $((failures > 0))

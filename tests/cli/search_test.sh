@@ -30,7 +30,7 @@ assert best == json.load(open(sys.argv[2] + "/best.json")) and 0.0003 <= best["t
 CHECK
 [ -s found/report.html ] || fail "no page"
 grep -q "<th>train.batch</th><" found/report.html || fail "the page does not show the settings of the trials"
-grep -q "<h2>What mattered</h2>" found/report.html || fail "the page does not tell what mattered"
+grep -q "<h2>Influence of the settings</h2>" found/report.html || fail "the page does not tell what mattered"
 ! grep -q "<th>train.epochs</th>" found/report.html || fail "the page shows settings that are the same for all"
 touch -d 2000-01-01 found/*/after-*.json
 lines search settings small --config gcn.json --space space.json --trials 4 --first-epochs 1 --factor 2 --jobs 2 --out found
@@ -142,8 +142,8 @@ cmp paused/best.safetensors whole/best.safetensors || fail "a paused run ends in
 
 # One sentence for everything wrong.
 "$egc" --quiet train small --config gcn.json --out gcn >/dev/null
-expect 2 "only layers of EGC" -- explain gcn small
-expect 2 "takes an input" -- explain $run
+expect 2 "networks of EGC layers only" -- explain gcn small
+expect 2 "takes either an input" -- explain $run
 expect 3 "unknown dataset" -- explain $run nothing-there
 expect 5 "best.safetensors" -- explain small small
 expect 2 "missing-space.json" -- search settings small --config gcn.json --space missing-space.json --out x
@@ -153,7 +153,7 @@ expect 2 "no configuration" -- search aggregators small --out x
 expect 2 "--choose" -- search aggregators small --config egc.json --choose 9 --out x
 sed 's/"std"/"stdd"/' egc.json >misspelt.json
 expect 2 "stdd" -- search aggregators small --config misspelt.json --out x
-expect 2 "no choice of aggregators" -- search aggregators small --config gcn.json --out x
+expect 2 "no aggregators to choose from" -- search aggregators small --config gcn.json --out x
 expect 3 "smal" -- search aggregators smal --config egc.json --out x
 [ -e x ] && fail "a refused search left a directory"
 expect 2 "another search" -- search settings small --config gcn.json --space grid.json --method grid --epochs 2 --out grid
@@ -161,7 +161,7 @@ expect 2 "another search" -- search settings small --config gcn.json --space gri
 expect 2 "another search" -- search settings other --config gcn.json --space grid.json --method grid --epochs 1 --out grid
 expect 2 "another search" -- --seed 1 search settings small --config gcn.json --space grid.json --method grid --epochs 1 --out grid
 sed 's/"epochs": 4/"epochs": "x"/' gcn.json >text.json
-expect 2 "whole number" -- search settings small --config text.json --space grid.json --out x
+expect 2 "an integer" -- search settings small --config text.json --space grid.json --out x
 echo '{"train.lr": [1e30]}' >wild.json
 "$egc" --quiet search settings small --config gcn.json --space wild.json --method grid --epochs 2 --out wild >/dev/null 2>stderr
 [ $? -eq 6 ] && grep -q "no trial has a score" stderr || fail "a search without a score: $(cat stderr)"

@@ -52,7 +52,7 @@ cmp -s runs/two/seed-1/best.safetensors runs/jobs/seed-1/best.safetensors || fai
 cmp -s runs/two/seed-1/best.safetensors runs/alone/best.safetensors || fail "a seed alone gives another model"
 cmp -s runs/two/seed-0/best.safetensors runs/two/seed-1/best.safetensors && fail "two seeds give the same model"
 runs train --resume runs/jobs
-grep -q "mean and deviation over 2 seeds" stdout || fail "no mean over seeds: $(cat stdout)"
+grep -q "mean and standard deviation over 2 seeds" stdout || fail "no mean over seeds: $(cat stdout)"
 
 # What a person sees: on a terminal a bar that is drawn over, elsewhere plain lines.
 train="'$egc' train data --model egc-m --hidden 16 --layers 2 --batch 4 --epochs 3 --out"
@@ -151,7 +151,7 @@ MAKE
 "$egc" data build csv --edges edges.csv --nodes nodes.csv --label class --undirected --out mine >/dev/null 2>&1 || fail "build csv"
 runs train mine --model egc-s --hidden 16 --epochs 60 --lr 0.01 --monitor loss --out runs/mine
 "$egc" predict runs/mine --nodes more.csv --edges few.csv >more.out 2>more.err || fail "predict of tables: $(cat more.err)"
-grep -q '1 values are missing and 0 unknown' more.err && grep -q '"team": 0 values are missing and 1 unknown' more.err || fail "predict of tables does not tell of gaps: $(cat more.err)"
+grep -q '1 missing values, 0 values' more.err && grep -q '"team": 0 missing values, 1 values that were not in the training data' more.err || fail "predict of tables does not tell of gaps: $(cat more.err)"
 py more.out <<'CHECK'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
@@ -160,7 +160,7 @@ assert [r["class"] for r in rows][:3] == ["a"] * 3, rows
 for r in rows: assert abs(float(r["p_a"]) + float(r["p_b"]) - 1) < 1e-5, r
 CHECK
 printf 'id,team\nx0,red\nx1,red\nx2,red\n' >less.csv
-expect 3 'expected a column "size"' -- predict runs/mine --nodes less.csv --edges few.csv
+expect 3 'column "size" not found' -- predict runs/mine --nodes less.csv --edges few.csv
 
 # SMILES, where there is RDKit.
 printf 'CCO\nc1ccccc1 benzene\nnonsense\n' >some.smi
@@ -171,39 +171,39 @@ if "$egc" data build molecules --smiles mols.csv --label y --task graph-regressi
   [ ! -e never.csv ] || fail "a refused prediction leaves a file"
   "$egc" --quiet predict runs/mols some.smi --skip-bad >smi.out 2>/dev/null || fail "predict of SMILES"
   [ "$(wc -l <smi.out)" -eq 3 ] || fail "predict of SMILES: $(cat smi.out)"
-  expect 3 "takes no SMILES" -- predict runs/mine some.smi
+  expect 3 "does not take SMILES" -- predict runs/mine some.smi
 else
   echo "skipped: SMILES (no RDKit)"
 fi
 
 # What is refused, and how.
-expect 2 "not both and not neither" -- train
+expect 2 "either a dataset or --resume" -- train
 expect 2 "--model or --config" -- train data --out x
 expect 2 'unknown model "egcs"; did you mean "egc-s"? known: gcn' -- train data --model egcs --out x
 expect 3 'unknown dataset "nowhere"' -- train nowhere --model gcn --out x
-expect 2 "--resume runs/alone goes on" -- train data --model gcn --out runs/alone
+expect 2 "--resume runs/alone" -- train data --model gcn --out runs/alone
 expect 2 "no config.json" -- train --resume data
 expect 2 "egc: --lr must be positive" -- train data --model gcn --lr 0 --out x
 expect 2 '"loss" or "mae"' -- train data --model gcn --monitor rocauc --out x
 expect 3 'did you mean "zinc"?' -- train zinnc --model gcn --out x
-expect 2 "--hidden 13 must be a multiple of --heads 8 (the default): 8 or 16" -- train data --model egc-s --hidden 13 --out x
-expect 2 "--hidden 63 must be a multiple of --heads 8: 56 or 64" -- train data --model gat --hidden 63 --heads 8 --out x
-expect 2 "--hidden 3 must be a multiple of --towers 5: 5" -- train data --model mpnn-sum --hidden 3 --towers 5 --out x
+expect 2 "--hidden 13 must be a multiple of --heads 8 (the default), for instance 8 or 16" -- train data --model egc-s --hidden 13 --out x
+expect 2 "--hidden 63 must be a multiple of --heads 8, for instance 56 or 64" -- train data --model gat --hidden 63 --heads 8 --out x
+expect 2 "--hidden 3 must be a multiple of --towers 5, for instance 5" -- train data --model mpnn-sum --hidden 3 --towers 5 --out x
 expect 2 "egc: --patience must" -- train data --model gcn --patience -1 --out x
 expect 2 "wrong.json" -- train data --config wrong.json --out x
 expect 6 "epoch 1, batch 2" -- train data --model gcn --lr 1e30 --epochs 1 --out runs/nan
 expect 4 "dataset.json" -- predict data/dataset.json data
 expect 5 "data/best.safetensors: cannot be opened" -- eval data data
-expect 3 "the network graph-regression" -- eval runs/alone mine
+expect 3 "the network was made for graph-regression" -- eval runs/alone mine
 expect 2 "model or --config" -- info
 [ ! -e x ] || fail "a refused run leaves a directory"
 
-expect 2 "cannot change it" -- train --resume runs/alone --epochs 50
+expect 2 "cannot be combined with" -- train --resume runs/alone --epochs 50
 expect 2 "not empty" -- train data --model gcn --seeds 2 --out runs/alone
 mkdir own; touch own/keep own/report.tmp.mine
-expect 2 'own: there is "' -- train data --model gcn --out own
+expect 2 'own: already contains "' -- train data --model gcn --out own
 [ -e own/report.tmp.mine ] && [ ! -e own/lock ] || fail "a refused run touches the directory: $(ls own)"
-expect 6 "validation set is" -- train mine --model gcn --lr 1e38 --epochs 1 --out runs/nan2
+expect 6 "validation loss is" -- train mine --model gcn --lr 1e38 --epochs 1 --out runs/nan2
 [ ! -e runs/nan2/best.safetensors ] && [ ! -e runs/nan2/last.ckpt ] || fail "a network of NaN is kept"
 runs --seed 18446744073709551615 train data --model gcn "${small[@]}" --epochs 1 --out runs/seed
 runs train --config runs/seed/config.json --epochs 1 --out runs/named  # it names its dataset
@@ -237,7 +237,7 @@ FORGE
 forge runs/alone/best.safetensors same.safetensors seed 1
 runs eval same.safetensors data  # the forger knows the checksum
 forge runs/alone/best.safetensors forged.safetensors dataset '{"task":"node-classification","num_classes":1}'
-expect 4 "does not fit the network" -- predict forged.safetensors data
+expect 4 "does not match the network" -- predict forged.safetensors data
 forge runs/alone/best.safetensors forged.safetensors train '{"lr":-1}'
 expect 4 "lr must be positive" -- eval forged.safetensors data
 forge runs/alone/best.safetensors forged.safetensors metrics "$(printf '[%.0s' {1..5000})"

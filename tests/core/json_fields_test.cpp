@@ -84,13 +84,13 @@ TEST(JsonParse, WhatIsNoJsonIsNamed) {
                            "{\"\xff\":1}",
                            "{\"a\":\"\\ud800\"}",
                            "{\"a\":\"\n\"}"})
-    expect_error(ErrorKind::kUsage, {kWhere, "is not valid JSON"}, [&] { parse(text); });
+    expect_error(ErrorKind::kUsage, {kWhere, "invalid JSON"}, [&] { parse(text); });
 }
 
 TEST(JsonParse, TheKindIsTheCallers) {
-  expect_error(ErrorKind::kModel, {"there", "not valid JSON"},
+  expect_error(ErrorKind::kModel, {"there", "invalid JSON"},
                [] { parse_json<Json>("", "there", ErrorKind::kModel); });
-  expect_error(ErrorKind::kData, {"there", "\"a\" twice"},
+  expect_error(ErrorKind::kData, {"there", "duplicate key \"a\""},
                [] { parse_json<Json>(R"({"a":1,"a":1})", "there", ErrorKind::kData); });
 }
 
@@ -104,8 +104,8 @@ TEST(JsonParse, RepeatedKeysAreRefusedAtEveryDepth) {
   for (const char* text : {R"({"a":1,"a":1})", R"({"a":1,"b":2,"a":3})", R"({"b":{"a":1,"a":2}})",
                            R"({"b":[{"c":{}},{"a":null,"a":null}]})", R"([[{"a":1,"a":1}]])",
                            R"({"b":{"c":1},"d":{"c":1},"a":{},"a":[]})", R"({"a":1,"\u0061":2})"})
-    expect_error(ErrorKind::kUsage, {kWhere, "names \"a\" twice"}, [&] { parse(text); });
-  expect_error(ErrorKind::kUsage, {kWhere, "names \"\" twice"}, [] { parse(R"({"":1,"":2})"); });
+    expect_error(ErrorKind::kUsage, {kWhere, "duplicate key \"a\""}, [&] { parse(text); });
+  expect_error(ErrorKind::kUsage, {kWhere, "duplicate key \"\""}, [] { parse(R"({"":1,"":2})"); });
 }
 
 TEST(JsonParse, TheSameKeyInDifferentObjectsIsFine) {
@@ -170,39 +170,38 @@ TEST(JsonReader, TheLimitsOf64BitsRead) {
 }
 
 TEST(JsonReader, IntegersBeyond64BitsAreRefused) {
-  expect_refused<int64_t>("9223372036854775808", "must be a whole number");
-  expect_refused<int64_t>("18446744073709551615", "must be a whole number");
+  expect_refused<int64_t>("9223372036854775808", "must be an integer");
+  expect_refused<int64_t>("18446744073709551615", "must be an integer");
   // Beyond 64 bits JSON has only floating point numbers, printed as such.
   for (const char* huge : {"18446744073709551616", "-9223372036854775809", "1e30"})
-    expect_error(ErrorKind::kUsage, {kWhere, "\"key\"", "must be a whole number"},
+    expect_error(ErrorKind::kUsage, {kWhere, "\"key\"", "must be an integer"},
                  [&] { read<int64_t>(std::string(R"({"key":)") + huge + "}"); });
 }
 
 // As negative numbers they would be something else than what was written.
 TEST(JsonReader, IntegersBeyond64BitsAreRefusedInListsToo) {
-  expect_refused<std::vector<int64_t>>("[9223372036854775808]", "must be a list of whole numbers");
-  expect_refused<std::vector<int64_t>>("[1,18446744073709551615]",
-                                       "must be a list of whole numbers");
+  expect_refused<std::vector<int64_t>>("[9223372036854775808]", "must be a list of integers");
+  expect_refused<std::vector<int64_t>>("[1,18446744073709551615]", "must be a list of integers");
 }
 
 TEST(JsonReader, WrongTypesNameTheKeyAndWhatCame) {
   for (const char* value : {"0", "1", "\"true\"", "null", "[]", "{}", "[true]"})
     expect_refused<bool>(value, "must be true or false");
   for (const char* value : {"1.0", "0.5", "\"1\"", "null", "true", "[1]", "{}"})
-    expect_refused<int64_t>(value, "must be a whole number");
+    expect_refused<int64_t>(value, "must be an integer");
   for (const char* value : {"\"1.0\"", "null", "true", "[1.0]", "{}"})
     expect_refused<double>(value, "must be a number");
   for (const char* value : {"1", "null", "true", "[\"x\"]", "{}"})
-    expect_refused<std::string>(value, "must be a text");
+    expect_refused<std::string>(value, "must be a string");
   for (const char* value :
        {"1", "null", "\"1\"", "[1.0]", "[1,\"2\"]", "[[1]]", "[null]", "[true]", "{}", "{\"0\":1}"})
-    expect_refused<std::vector<int64_t>>(value, "must be a list of whole numbers");
+    expect_refused<std::vector<int64_t>>(value, "must be a list of integers");
   for (const char* value : {"1", "null", "\"x\"", "[1]", "[\"x\",null]", "[[\"x\"]]", "{}"})
-    expect_refused<std::vector<std::string>>(value, "must be a list of texts");
+    expect_refused<std::vector<std::string>>(value, "must be a list of strings");
   for (const char* value : {"1", "null", "[\"x\"]", "[[\"x\"],\"y\"]", "[[1]]", "[[[\"x\"]]]",
                             "[{}]", "[null]", "{}", "{\"0\":[\"x\"]}"})
     expect_refused<std::vector<std::vector<std::string>>>(value,
-                                                          "must be a list of lists of texts");
+                                                          "must be a list of lists of strings");
 }
 
 TEST(JsonReader, AWrongTypeLeavesTheFieldAlone) {
@@ -239,7 +238,7 @@ TEST(JsonReader, OptionalFieldsTakeWhatIsThere) {
   std::optional<int64_t> b;
   reader(ConfigField{"a"}, a);
   EXPECT_EQ(a, 3);
-  expect_error(ErrorKind::kUsage, {"\"b\"", "whole number", "null"},
+  expect_error(ErrorKind::kUsage, {"\"b\"", "an integer", "null"},
                [&] { reader(ConfigField{"b"}, b); });
 }
 

@@ -92,13 +92,15 @@ TEST(AggregatorSet, OrderMatters) {
 }
 
 TEST(AggregatorSet, DuplicateIsRefused) {
-  expect_error(ErrorKind::kUsage, {"\"max\"", "twice"}, [] {
+  expect_error(ErrorKind::kUsage, {"\"max\"", "duplicate"}, [] {
     parse_aggregators({"max", "add", "max"});
   });
 }
 
 TEST(AggregatorSet, AliasIsADuplicate) {
-  expect_error(ErrorKind::kUsage, {"\"add\"", "twice"}, [] { parse_aggregators({"add", "sum"}); });
+  expect_error(ErrorKind::kUsage, {"\"add\"", "duplicate"}, [] {
+    parse_aggregators({"add", "sum"});
+  });
 }
 
 TEST(AggregatorSet, EmptyIsRefused) {

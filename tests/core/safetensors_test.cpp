@@ -245,15 +245,15 @@ std::vector<Corrupt> corrupt_files() {
       {"LeadingSpace", file_of(" {}"), "header"},
       {"ByteOrderMark", file_of("\xEF\xBB\xBF{}"), "header"},
       // repeated names
-      {"TensorTwice", file_of("{" + good + "," + good + "}", 4), "\"a\" twice"},
+      {"TensorTwice", file_of("{" + good + "," + good + "}", 4), "duplicate key \"a\""},
       {"TensorTwiceByEscape",
        file_of("{" + good + "," + entry("\\u0061", R"("F32")", "[1]", "[0,4]") + "}", 4),
-       "\"a\" twice"},
+       "duplicate key \"a\""},
       {"KeyTwiceInAnEntry",
        file_of(R"({"a":{"dtype":"F32","shape":[1],"shape":[1],"data_offsets":[0,4]}})", 4),
-       "\"shape\" twice"},
-      {"MetadataTwice", file_of(R"({"__metadata__":{},"__metadata__":{}})"), "twice"},
-      {"MetadataKeyTwice", file_of(R"({"__metadata__":{"k":"1","k":"2"}})"), "\"k\" twice"},
+       "duplicate key \"shape\""},
+      {"MetadataTwice", file_of(R"({"__metadata__":{},"__metadata__":{}})"), "duplicate key"},
+      {"MetadataKeyTwice", file_of(R"({"__metadata__":{"k":"1","k":"2"}})"), "duplicate key \"k\""},
       // the metadata
       {"MetadataList", file_of(R"({"__metadata__":["k"]})"), "__metadata__"},
       {"MetadataNumber", file_of(R"({"__metadata__":{"k":1}})"), "\"k\" must be a string"},
@@ -302,10 +302,10 @@ std::vector<Corrupt> corrupt_files() {
       // all tensors together
       {"Overlap", two_tensors("[0,8]", "[4,12]", 2, 12), "overlap"},
       {"SameBytesTwice", two_tensors("[0,4]", "[0,4]", 1, 4), "overlap"},
-      {"Hole", two_tensors("[0,4]", "[8,12]", 1, 12), "hole"},
-      {"HoleAtTheBegin", two_tensors("[4,8]", "[8,12]", 1, 12), "hole"},
-      {"TrailingBytes", two_tensors("[0,4]", "[4,8]", 1, 9), "1 bytes at the end"},
-      {"DataWithoutTensors", file_of("{}", 3), "3 bytes at the end"},
+      {"Hole", two_tensors("[0,4]", "[8,12]", 1, 12), "gap"},
+      {"HoleAtTheBegin", two_tensors("[4,8]", "[8,12]", 1, 12), "gap"},
+      {"TrailingBytes", two_tensors("[0,4]", "[4,8]", 1, 9), "last 1 bytes"},
+      {"DataWithoutTensors", file_of("{}", 3), "last 3 bytes"},
   };
 }
 

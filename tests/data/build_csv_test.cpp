@@ -63,12 +63,12 @@ TEST_F(TableOfText, LineNumbersCountEmptyLines) {
   EXPECT_EQ(table.line_number(), 3);
   EXPECT_EQ(table.where(), files_.path("t.csv").string() + ":3");
   EXPECT_EQ(table.column("a"), 0U);
-  expect_error(ErrorKind::kUsage, {"t.csv", "\"b\"", "columns are a"}, [&] { table.column("b"); });
+  expect_error(ErrorKind::kUsage, {"t.csv", "\"b\"", "columns: a"}, [&] { table.column("b"); });
 }
 
 TEST_F(TableOfText, BrokenTablesAreRefused) {
-  const std::pair<const char*, const char*> wrong[] = {{"", "column names"},
-                                                       {"\na,b\n", "column names"},
+  const std::pair<const char*, const char*> wrong[] = {{"", "header row"},
+                                                       {"\na,b\n", "header row"},
                                                        {"a,,c\n", "t.csv:1"},
                                                        {"a,b,a\n", "t.csv:1"},
                                                        {"a,b\n1\n", "t.csv:2"},
@@ -300,13 +300,13 @@ TEST_F(BuildCsv, WrongTablesAreRefusedWithFileAndLine) {
       {"edges.csv", "source,target\nann,bob,1\n", ErrorKind::kData, "edges.csv:2", "2 fields"},
       {"edges.csv", "source,target\n\"ann,bob\n", ErrorKind::kData, "edges.csv:2", "quoted"},
       {"edges.csv", "source\nann\n", ErrorKind::kData, "edges.csv", "two columns"},
-      {"edges.csv", "", ErrorKind::kData, "edges.csv", "column names"},
-      {"edges.csv", "ann,bob\nbob,kim\n", ErrorKind::kData, "edges.csv:1", "column names"},
+      {"edges.csv", "", ErrorKind::kData, "edges.csv", "header row"},
+      {"edges.csv", "ann,bob\nbob,kim\n", ErrorKind::kData, "edges.csv:1", "header row"},
       {"nodes.csv", "id,class\na,st\xe9\n", ErrorKind::kData, "nodes.csv:2", "UTF-8"},
       {"nodes.csv", "id,class\na,x\nb,y\na,x\n", ErrorKind::kData, "nodes.csv:4", "line 2"},
-      {"nodes.csv", "id,class\na,x\n,y\n", ErrorKind::kData, "nodes.csv:3", "id is missing"},
-      {"nodes.csv", "id,class\n", ErrorKind::kData, "nodes.csv", "found none"},
-      {"nodes.csv", "id,class,id\na,x,a\n", ErrorKind::kData, "nodes.csv:1", "twice"},
+      {"nodes.csv", "id,class\na,x\n,y\n", ErrorKind::kData, "nodes.csv:3", "missing node id"},
+      {"nodes.csv", "id,class\n", ErrorKind::kData, "nodes.csv", "no rows"},
+      {"nodes.csv", "id,class,id\na,x,a\n", ErrorKind::kData, "nodes.csv:1", "duplicate column"},
       {"nodes.csv", "id,,class\na,x,a\n", ErrorKind::kData, "nodes.csv:1", "no name"},
       {"nodes.csv", "id,kind\na,x\n", ErrorKind::kUsage, "nodes.csv", "\"class\""},
       {"nodes.csv", "class,x\na,1\nb,2\n", ErrorKind::kUsage, "nodes.csv", "both the id"},
@@ -327,7 +327,7 @@ TEST_F(BuildCsv, WrongGraphsAreRefusedWithFileAndLine) {
       {"edges.csv", "g,source,target\nb,1,9\n", ErrorKind::kData, "edges.csv:2", "\"9\""},
       {"edges.csv", "g,source,target\nz,1,2\n", ErrorKind::kData, "edges.csv:2", "\"1\""},
       {"edges.csv", "g,source,target\na,1,2\n", ErrorKind::kData, "edges.csv:2", "\"2\""},
-      {"nodes.csv", "id,g,x\n1,,5\n", ErrorKind::kData, "nodes.csv:2", "graph id is missing"},
+      {"nodes.csv", "id,g,x\n1,,5\n", ErrorKind::kData, "nodes.csv:2", "missing graph id"},
       {"nodes.csv", "id,g,x\n1,b,5\n1,b,6\n", ErrorKind::kData, "nodes.csv:3", "line 2"},
       {"graphs.csv", "g,class\na,yes\nb,no\n", ErrorKind::kData, "graphs.csv", "\"c\""},
       {"graphs.csv", "g,class\na,x\nb,y\nb,y\nc,x\n", ErrorKind::kData, "graphs.csv:4", "\"b\""},
@@ -352,7 +352,7 @@ TEST_F(BuildCsv, WrongGraphsAreRefusedWithFileAndLine) {
   options_.task = Task::kGraphBinary;
   expect_error(ErrorKind::kData, {"graphs.csv:3", "0 or 1"}, [&] { build_csv(options_); });
   options_.graph_id = "";
-  expect_error(ErrorKind::kUsage, {"graph's id"}, [&] { build_csv(options_); });
+  expect_error(ErrorKind::kUsage, {"needs --graph-id"}, [&] { build_csv(options_); });
 }
 
 TEST_F(BuildCsv, WrongOptionsAreRefused) {
@@ -369,7 +369,7 @@ TEST_F(BuildCsv, WrongOptionsAreRefused) {
   files_.write("edges.csv", "source,target\na,b\n");
   o = options_;
   o.text = TextFeatures::kEmbed;
-  expect_error(ErrorKind::kUsage, {"\"x\"", "not whole"}, [&] { build_csv(o); });
+  expect_error(ErrorKind::kUsage, {"\"x\"", "fractional"}, [&] { build_csv(o); });
   std::string many = "id,name,class\n";
   for (int k = 0; k < 1002; ++k) many += fmt::format("{0},name {0},{1}\n", k, k % 2);
   files_.write("nodes.csv", many);
@@ -380,10 +380,10 @@ TEST_F(BuildCsv, WrongOptionsAreRefused) {
   o.text = TextFeatures::kEmbed;
   EXPECT_EQ(build_csv(o).dataset.info.categories, std::vector<int64_t>{1003});
   o.columns = {{"class", ColumnKind::kCategory}};
-  expect_error(ErrorKind::kUsage, {"--column class", "there are name"}, [&] { build_csv(o); });
+  expect_error(ErrorKind::kUsage, {"--column class", "known: name"}, [&] { build_csv(o); });
   o = options_;
   o.columns = {{"x", ColumnKind::kNumber}};
-  expect_error(ErrorKind::kUsage, {"--column x", "there are name"}, [&] { build_csv(o); });
+  expect_error(ErrorKind::kUsage, {"--column x", "known: name"}, [&] { build_csv(o); });
 }
 
 // What becomes of a column of 12 cells, beside what is said of it.
@@ -417,7 +417,7 @@ const MessyColumn kMessy[] = {
     {"two odd cells",
      {"abc", "1", "2", "x", "4", "5", "6", "7", "8", "9", "10", "11"},
      "ignore 0",
-     "all its texts are different"},
+     "all its values are distinct texts"},
     {"texts", {"red", "blue"}, "category 0 2", ""},
     {"texts in different cases", {"Red", "red"}, "category 0 2", ""},
     {"texts and missing", {"red", "", "blue", "?"}, "category 6 2", ""},
@@ -428,7 +428,7 @@ const MessyColumn kMessy[] = {
     {"names",
      {"ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jan", "kim", "lea"},
      "ignore 0",
-     "all its texts are different"},
+     "all its values are distinct texts"},
     {"constant number", {"7"}, "ignore 0", "all its values are the same"},
     {"constant text", {"x"}, "ignore 0", "all its values are the same"},
     {"a text or nothing", {"x", ""}, "category 6 1", ""},
@@ -652,7 +652,7 @@ TEST_F(BuildCsv, NumbersOfLabelsAreComparedAsNumbers) {
   EXPECT_EQ(to_vector(built.dataset.labels.classes), (Ints{1, 1, 1, 0}));
   EXPECT_EQ(built.dataset.info.class_names, built.classes);
   files_.write("nodes.csv", "id,x,class\na,1,0.5\nb,2,1.5\nc,3,2.5\nd,4,0\n");
-  expect_error(ErrorKind::kData, {"\"class\"", "not all integers"}, [&] { build_csv(options_); });
+  expect_error(ErrorKind::kData, {"\"class\"", "fractional"}, [&] { build_csv(options_); });
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ TEST_P(DatasetParts, LiesWithAGoodChecksumAreFound) {
   EXPECT_EQ(refused, lies);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, DatasetParts, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(AccumulatorSet, DatasetParts, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Typed" : "OneType"; });
 
 TEST(DatasetPart, OfManyGraphsThereIsNone) {

@@ -494,7 +494,7 @@ TEST(Splits, CutValidIsSeededAndDisjoint) {
     expect_error(ErrorKind::kUsage, {"cut_valid"}, [&] { cut_valid(whole, bad, 7); });
   expect_error(ErrorKind::kUsage, {"has a validation set"},
                [&] { cut_valid(cut_valid(whole, 0.1, 7), 0.1, 7); });
-  expect_error(ErrorKind::kData, {"too few"}, [&] { cut_valid({"s", Ids{1}, {}, {}}, 0.5, 7); });
+  expect_error(ErrorKind::kData, {"too small"}, [&] { cut_valid({"s", Ids{1}, {}, {}}, 0.5, 7); });
 }
 
 TEST(Splits, RandomSplitHasTheFractionsAndEveryIdOnce) {
@@ -534,8 +534,8 @@ TEST(Splits, CheckSplitRefusesWhatReadingDoes) {
   EXPECT_NO_THROW(check_split({"s", Ids{3, 0}, {}, Ids{1}}, 4, "here"));
   refused({0, 4}, {}, {1}, "got 4");
   refused({0}, {-1}, {1}, "got -1");
-  refused({0}, {2}, {1, 0}, "0 comes twice");
-  refused({0, 0}, {2}, {1}, "0 comes twice");
+  refused({0}, {2}, {1, 0}, "duplicate id 0");
+  refused({0, 0}, {2}, {1}, "duplicate id 0");
   refused({}, {2}, {1}, "empty");
   refused({0}, {2}, {}, "empty");
 }
@@ -970,7 +970,7 @@ TEST(ReadDataset, SignsAreNoClasses) {
   files.make_molecules();
   files.remove("dataset.json");
   files.write("raw/graph-label.csv", "1\n-1\n1\n");
-  testing::expect_error(ErrorKind::kData, {"raw/graph-label.csv", "write 0", "dataset.json"},
+  testing::expect_error(ErrorKind::kData, {"raw/graph-label.csv", "use 0", "dataset.json"},
                         [&] { parse(files); });
   files.write("raw/graph-label.csv", "1\n-7\n1\n");
   EXPECT_EQ(parse(files).info.task, Task::kGraphRegression);

@@ -86,7 +86,9 @@ TEST(Standardize, OtherColumnsAreRefused) {
   expect_error(ErrorKind::kData, {"six has 4 float features", "trained on 1"}, [&] {
     standardized(d, {{{1}, {1}}});
   });
-  expect_error(ErrorKind::kData, {"1 types"}, [&] { standardized(d, {{{1}, {1}}, {{1}, {1}}}); });
+  expect_error(ErrorKind::kData, {"1 node types"}, [&] {
+    standardized(d, {{{1}, {1}}, {{1}, {1}}});
+  });
 }
 
 TEST(Standardize, GraphsByTheirNodesAndTypesByTheirOwn) {

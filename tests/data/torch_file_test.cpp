@@ -84,7 +84,7 @@ TEST_P(TensorFile, EveryTypeIsRead) {
     const auto as_longs = [&] { return file.values<int64_t>(value, shape); };
     const int two = type == DType::kBool ? 1 : 2;
     if (half)
-      expect_error(ErrorKind::kData, {"not read"}, as_floats);
+      expect_error(ErrorKind::kData, {"not supported"}, as_floats);
     else
       EXPECT_EQ(as_floats(), (std::vector<float>{0, 1, static_cast<float>(two)})) << name;
     if (real) {
@@ -112,7 +112,7 @@ TEST_P(TensorFile, ViewsOfASharedStorageAreTheirPart) {
 TEST_P(TensorFile, OtherStridesAreRefused) {
   const TorchFile file = open(GetParam());
   for (const char* key : {"transposed", "every_other", "expanded"})
-    expect_error(ErrorKind::kData, {GetParam(), "not one after the other"},
+    expect_error(ErrorKind::kData, {GetParam(), "not contiguous"},
                  [&] { file.tensor(at(file.root(), key)); });
 }
 
@@ -160,7 +160,7 @@ int read_all(const std::string& bytes) {
 
 TEST_P(TensorFile, EveryTruncationIsRefused) {
   const std::string whole = bytes_of(fixture(GetParam()));
-  const int usual = read_all(whole);  // strides and types that are not read
+  const int usual = read_all(whole);  // strides and types that are not supported
   // A zip that lacks only its directory, at the end, still has everything.
   const size_t needed = std::min(whole.find("PK\1\2"), whole.size());
   for (size_t size = 0; size < needed; ++size)
@@ -219,16 +219,16 @@ TEST(TorchFile, HandMadeTensors) {
       {tensor_pickle("I0\n", "V4\n", "I1\n"), "shape"},
       {tensor_pickle("I0\n", "I2\nI2\n", "I1\n"), "offset, sizes and strides"},
       {tensor_pickle("V0\n", "I4\n", "I1\n"), "offset, sizes and strides"},
-      {tensor_pickle("I0\n", "I2\n", "I2\n"), "not one after the other"},
-      {tensor_pickle("I0\n", "I4\n", "I-1\n"), "not one after the other"},
-      {tensor_pickle("I0\n", "I4\n", "N"), "not one after the other"},
+      {tensor_pickle("I0\n", "I2\n", "I2\n"), "not contiguous"},
+      {tensor_pickle("I0\n", "I4\n", "I-1\n"), "not contiguous"},
+      {tensor_pickle("I0\n", "I4\n", "N"), "not contiguous"},
       {tensor_pickle("I0\n", "I4\n", "I1\n", "os\nsystem\n"), "expected a tensor"},
       {"ctorch._utils\n_rebuild_tensor_v2\n(tR.", "offset, sizes and strides"},
-      {"ctorch._utils\n_rebuild_tensor_v2\n(NI0\n(t(ttR.", "unknown kind of storage"},
-      {"ctorch._utils\n_rebuild_tensor_v2\n(Vk\nQI0\n(t(ttR.", "unknown kind of storage"},
+      {"ctorch._utils\n_rebuild_tensor_v2\n(NI0\n(t(ttR.", "unknown storage type"},
+      {"ctorch._utils\n_rebuild_tensor_v2\n(Vk\nQI0\n(t(ttR.", "unknown storage type"},
       {"ctorch._utils\n_rebuild_tensor_v2\n((Vstorage\nctorch\nOddStorage\nVk\nVcpu\nI4\ntQI0\n(t("
        "ttR.",
-       "unknown kind of storage"},
+       "unknown storage type"},
       {"ctorch._utils\n_rebuild_tensor_v2\n((Vstorage\nctorch\nFloatStorage\nVk\nVcpu\nI4\ntQI0\n("
        "t(ttR.",
        "\"k\" is missing"},
@@ -285,10 +285,10 @@ TEST(ConvertPublished, SuperpixelsOfBothForms) {
 TEST(ConvertPublished, WrongSuperpixelsAreRefused) {
   const DatasetFiles files;
   const std::pair<const char*, const char*> wrong[] = {
-      {"(l.", "three parts"},    {"(NNNl.", "list of graphs"},
+      {"(l.", "three sets"},     {"(NNNl.", "list of graphs"},
       {"((l(l(ll.", ""},         {"((Nl(Nl(Nll.", "\"x\""},
       {"((}l(}l(}ll.", "\"x\""}, {"((}Vx\nI1\nsl(}l(}ll.", "expected a tensor"},
-      {"I1\n.", "three parts"},
+      {"I1\n.", "three sets"},
   };
   for (const auto& [bytes, reason] : wrong) {
     files.write("CIFAR10_v2.pt", bytes);

@@ -330,11 +330,11 @@ TEST(ProcessGroup, WhoEndsBeforeTheOthersIsToldOf) {
             EXPECT_TRUE(fate.told.empty());
             continue;
           }
-          EXPECT_EQ(fate.told, std::vector{fmt::format(
-                                   "rank {} of {} has ended before the others; this is rank {}",
-                                   who, size, r)});
+          EXPECT_EQ(fate.told,
+                    std::vector{fmt::format(
+                        "rank {} of {} exited before the others; this is rank {}", who, size, r)});
           EXPECT_TRUE(fate.error.starts_with(
-              fmt::format("rank {} of {}: the others cannot be reached", r, size)))
+              fmt::format("rank {} of {}: cannot reach the other ranks", r, size)))
               << fate.error;
         }
       });
@@ -398,7 +398,7 @@ TEST(ProcessGroup, ALossEndsAllWaiting) {
   }
 }
 
-// Processes. What they say comes through a pipe, line after line.
+// Processes. What they say comes through a pipe, connection after connection.
 class Processes {
  public:
   // f's result is the process's exit code.
@@ -497,8 +497,8 @@ TEST(GroupOfProcesses, AKilledOneIsNamedAtOnce) {
       std::vector<std::string> want;
       for (int r = 0; r < size; ++r)
         if (r != victim)
-          want.push_back(fmt::format(
-              "rank {} of {} is lost: it gives no sign of life; this is rank {}", victim, size, r));
+          want.push_back(
+              fmt::format("rank {} of {} is lost: no heartbeat; this is rank {}", victim, size, r));
       EXPECT_EQ(ranks.connections(want.size()), want);
       EXPECT_LT(seconds_since(start), 1.5);
       for (int r = 0; r < size; ++r) EXPECT_EQ(ranks.code(r), r == victim ? 128 + SIGKILL : 5) << r;
@@ -511,10 +511,9 @@ TEST(GroupOfProcesses, AStoppedOneIsNamedAfterTenSeconds) {
   EXPECT_EQ(ranks.connections(3), std::vector<std::string>(3, "here"));
   const auto start = Clock::now();
   ranks.signal(2, SIGSTOP);
-  EXPECT_EQ(
-      ranks.connections(2),
-      (std::vector<std::string>{"rank 2 of 3 is lost: it gives no sign of life; this is rank 0",
-                                "rank 2 of 3 is lost: it gives no sign of life; this is rank 1"}));
+  EXPECT_EQ(ranks.connections(2),
+            (std::vector<std::string>{"rank 2 of 3 is lost: no heartbeat; this is rank 0",
+                                      "rank 2 of 3 is lost: no heartbeat; this is rank 1"}));
   EXPECT_GT(seconds_since(start), 9);
   EXPECT_LT(seconds_since(start), 13);
 }
@@ -572,11 +571,11 @@ TEST_P(Sizes, MeetAndSwap) {
 TEST(Rendezvous, NobodyComes) {
   const auto start = Clock::now();
   EXPECT_EQ(meet({{0, 3, kHere, free_port()}}, milliseconds(200))[0],
-            "2 of the others did not come");
+            "timed out waiting for 2 other ranks");
   EXPECT_GE(seconds_since(start), 0.2);
   EXPECT_LT(seconds_since(start), 1.5);
   EXPECT_EQ(meet({{1, 3, kHere, free_port()}}, milliseconds(200))[0],
-            "rank 0 did not come in time (Connection refused)");
+            "timed out waiting for rank 0 (Connection refused)");
   EXPECT_LT(seconds_since(start), 3);
 }
 
@@ -596,11 +595,11 @@ void expect_refused(const GroupAddress& address, const std::string& reason) {
 }
 
 TEST(Rendezvous, WhoWasToldOfAnotherNumberOfProcessesIsRefused) {
-  expect_refused({2, 4, kHere, free_port()}, "it was told of 4 processes, rank 0 of 3");
+  expect_refused({2, 4, kHere, free_port()}, "it has a WORLD_SIZE of 4, rank 0 one of 3");
 }
 
 TEST(Rendezvous, ARankThatIsThereTwiceIsRefused) {
-  expect_refused({1, 3, kHere, free_port()}, "another process is rank 1 already");
+  expect_refused({1, 3, kHere, free_port()}, "another process already has rank 1");
 }
 
 TEST(Rendezvous, APortThatAnotherProgramHasIsTold) {
@@ -609,7 +608,7 @@ TEST(Rendezvous, APortThatAnotherProgramHasIsTold) {
   EXPECT_EQ(meet({{0, 2, kHere, port}}, seconds(5))[0],
             fmt::format("another program uses port {} of this machine", port));
   expect_error(ErrorKind::kSystem,
-               {fmt::format("rank 0 of 2 cannot join the group at 127.0.0.1:{}", port),
+               {fmt::format("rank 0 of 2 cannot join the process group at 127.0.0.1:{}", port),
                 "another program uses"},
                [&] {
                  ProcessGroup({0, 2, kHere, port}, {});
@@ -637,7 +636,8 @@ TEST(Rendezvous, APortOfAnotherProgramIsPassedOverBesideALauncher) {
   std::jthread answers([&] { first.say_to_who_comes("HTTP/1.1 400 Bad Request\r\n\r\n"); });
   // Another group's rank 0 has the next port, and waits.
   std::jthread other([&] {
-    EXPECT_EQ(meet({{0, 2, kHere, ports[1]}}, seconds(3))[0], "1 of the others did not come");
+    EXPECT_EQ(meet({{0, 2, kHere, ports[1]}}, seconds(3))[0],
+              "timed out waiting for 1 other ranks");
   });
   sleep(milliseconds(100));
   std::vector<GroupAddress> group = places(3, port);
@@ -846,7 +846,7 @@ TEST(AddressFromEnvironment, WhatMakesNoSenseIsRefused) {
     values[name] = value;
     const Environment set(values);
     expect_error(ErrorKind::kUsage,
-                 {fmt::format("{} must be a whole number from {}, got \"{}\"", name, range, value)},
+                 {fmt::format("{} must be an integer from {}, got \"{}\"", name, range, value)},
                  [] { address_from_environment(); });
   };
   for (const char* bad : {"", "-1", "4", "1x", " 1", "1.0", "0x1", "99999999999999999999"})

@@ -122,19 +122,19 @@ TEST(InferConfig, AsksForWhatShapesDoNotTell) {
     expect_error(ErrorKind::kModel, parts, [&] { exchange::infer_config(state, hints); });
   };
   refuse("zinc/egc-m", {}, {"3 aggregators", "--aggregators"});
-  refuse("molhiv/mpnn-sum", {}, {"mpnn-sum from mpnn-max", "--model"});
+  refuse("molhiv/mpnn-sum", {}, {"mpnn-sum and mpnn-max", "--model"});
   ConfigHints two;
   two.aggregators = AggregatorSet{Aggregator::kAdd, Aggregator::kMax};
-  refuse("zinc/egc-m", two, {"3 aggregators, 2 were given"});
+  refuse("zinc/egc-m", two, {"3 aggregators, but --aggregators has 2"});
   ConfigHints other;
   other.model = "gin";
-  refuse("molhiv/gcn", other, {"one of gcn, not of gin"});
+  refuse("molhiv/gcn", other, {"that of gcn, not of gin"});
   for (const State& state : {State{}, State{{"weight", ones({2, 2})}},
                              State{{"convs.0.bias", ones({2})}, {"embed.weight", ones({4, 4})}},
                              State{{"convs.0.comb_weights.weight", ones({2})},
                                    {"embed.weight", ones({4, 4})},
                                    {"out.weight", ones({2, 4})}}})
-    expect_error(ErrorKind::kModel, {"the state has no"},
+    expect_error(ErrorKind::kModel, {"the state dict has no"},
                  [&] { exchange::infer_config(state, {}); });
 }
 

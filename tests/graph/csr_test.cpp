@@ -272,9 +272,9 @@ TEST(CsrFromArrays, OffsetsMustRunFromZeroToTheEdges) {
 }
 
 TEST(CsrFromArrays, OffsetsMustRise) {
-  expect_arrays_refused("offsets must rise", {0, 4, 3});
-  expect_arrays_refused("offsets must rise", {0, -1, 3});
-  expect_arrays_refused("offsets must rise", {0, std::numeric_limits<int64_t>::max(), 3});
+  expect_arrays_refused("offsets must not decrease", {0, 4, 3});
+  expect_arrays_refused("offsets must not decrease", {0, -1, 3});
+  expect_arrays_refused("offsets must not decrease", {0, std::numeric_limits<int64_t>::max(), 3});
 }
 
 TEST(CsrFromArrays, SourcesMustExist) {

@@ -59,14 +59,14 @@ TEST(HeteroSchema, TypesAreChecked) {
   expect_bad_schema([](auto& s) { s.node_types[0] = "a.b"; }, {"node type", "dot", "\"a.b\""});
   expect_bad_schema([](auto& s) { s.node_types[0] = std::string("."); }, {"node type", "dot"});
   expect_bad_schema([](auto& s) { s.node_types[1] = "author"; },
-                    {"node type", "\"author\" came twice"});
+                    {"node type", "duplicate node type \"author\""});
 }
 
 TEST(HeteroSchema, RelationsAreChecked) {
   expect_bad_schema([](auto& s) { s.relations[0].name = ""; }, {"relation", "empty"});
   expect_bad_schema([](auto& s) { s.relations[1].name = "cites."; }, {"relation", "\"cites.\""});
   expect_bad_schema([](auto& s) { s.relations[1].name = "writes"; },
-                    {"relation", "\"writes\" came twice"});
+                    {"relation", "duplicate relation \"writes\""});
   for (const int64_t bad : {int64_t{-1}, int64_t{2}, std::numeric_limits<int64_t>::max(),
                             std::numeric_limits<int64_t>::min()}) {
     expect_bad_schema([&](auto& s) { s.relations[0].source = bad; },

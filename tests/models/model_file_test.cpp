@@ -553,7 +553,7 @@ TEST_F(DamagedFile, AppendedBytesAreRefused) {
   for (const size_t count : {1, 3, 4, 8, 100, 4096})
     for (const char c : {'\0', ' ', '}', '\xff'}) {
       write_raw(path_, whole_ + std::string(count, c));
-      EXPECT_TRUE(refused("at the end")) << count;
+      EXPECT_TRUE(refused("belong to no tensor")) << count;
     }
   write_raw(path_, whole_ + whole_);
   EXPECT_TRUE(refused());
@@ -592,7 +592,7 @@ TEST_F(DamagedFile, TheChecksumCoversEverything) {
     Parts parts(path_);
     change(parts);
     parts.write_as_is(path_);
-    return refused("damaged");
+    return refused("corrupt");
   };
   EXPECT_TRUE(stale([](Parts& p) { p.metadata["note"] = "Kept"; }));
   EXPECT_TRUE(stale([](Parts& p) { p.metadata.erase("note"); }));
@@ -625,7 +625,7 @@ TEST_F(DamagedFile, WhatIsNoModelIsRefused) {
     EXPECT_TRUE(refused()) << bytes.size();
   }
   write_safetensors(path_, {});
-  EXPECT_TRUE(refused("no model of this program"));
+  EXPECT_TRUE(refused("not a model written by egc"));
   for (const char* key : {"format", "config", "checksum"}) {
     write_raw(path_, whole_);
     Parts parts(path_);

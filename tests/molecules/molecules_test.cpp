@@ -109,7 +109,7 @@ TEST(Molecules, ZincKindsByHand) {
   const auto benzene = smiles_to_graph("c1ccccc1", Recipe::kZinc);
   EXPECT_EQ(std::count(benzene.edge_categories.begin(), benzene.edge_categories.end(), 2), 3);
   for (const char* smiles : {"[Na+].[Cl-]", "C[Si](C)(C)C", "B", "[2H]C"})
-    expect_error(ErrorKind::kData, {"28 kinds"}, [&] { smiles_to_graph(smiles, Recipe::kZinc); });
+    expect_error(ErrorKind::kData, {"28 types"}, [&] { smiles_to_graph(smiles, Recipe::kZinc); });
 }
 
 TEST(Molecules, CategoriesCoverTheFeatures) {
@@ -233,7 +233,7 @@ TEST_F(BuildMolecules, BadLinesAreSkippedOrRefused) {
   EGC_NEED_RDKIT();
   write_table("C1CC", "nonsense");
   auto o = options("t.csv");
-  expect_error(ErrorKind::kData, {"t.csv:4", "C1CC", "1 more bad line"},
+  expect_error(ErrorKind::kData, {"t.csv:4", "C1CC", "1 more invalid line"},
                [&] { build_molecules(o, bad_); });
   bad_.clear();
   o.skip_bad = true;
@@ -262,22 +262,22 @@ TEST_F(BuildMolecules, PlainLinesWithZincsTarget) {
   EXPECT_EQ(d.info.categories, std::vector<int64_t>{28});
   EXPECT_NEAR(d.labels.values.at(1, 0), zinc_target("c1ccccc1").target, 1e-6);
   o.labels = {"active"};
-  expect_error(ErrorKind::kUsage, {"not both"}, [&] { build_molecules(o, bad_); });
+  expect_error(ErrorKind::kUsage, {"either --label columns"}, [&] { build_molecules(o, bad_); });
   o.zinc_target = false;
-  expect_error(ErrorKind::kUsage, {"t.smi", "column names"}, [&] { build_molecules(o, bad_); });
+  expect_error(ErrorKind::kUsage, {"t.smi", "header row"}, [&] { build_molecules(o, bad_); });
 }
 
 TEST_F(BuildMolecules, WrongTablesAreRefused) {
   EGC_NEED_RDKIT();
   const std::tuple<const char*, ErrorKind, const char*> wrong[] = {
-      {"", ErrorKind::kData, "column names"},
-      {"smiles,active\n", ErrorKind::kData, "found none"},
+      {"", ErrorKind::kData, "header row"},
+      {"smiles,active\n", ErrorKind::kData, "no molecules"},
       {"name,active\nCC,1\n", ErrorKind::kUsage, "\"smiles\""},
       {"smiles,label\nCC,1\n", ErrorKind::kUsage, "\"active\""},
       {"smiles,active\nCC\n", ErrorKind::kData, "t.csv:2"},
       {"smiles,active\nCC,1\nCCC,yes\n", ErrorKind::kData, "t.csv:3"},
       {"smiles,active\n,1\n", ErrorKind::kData, "t.csv:2"},
-      {"smiles,smiles,active\nC,C,1\n", ErrorKind::kData, "twice"},
+      {"smiles,smiles,active\nC,C,1\n", ErrorKind::kData, "duplicate column"},
   };
   for (const auto& [text, kind, reason] : wrong) {
     files_.write("t.csv", text);

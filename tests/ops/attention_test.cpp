@@ -129,7 +129,7 @@ TEST(Attention, BadInputIsNamed) {
     const std::string name = v2 ? "gatv2: " : "gat: ";
     refuses({name + "values must be [14, N]", "[13, 6] float64"}, v2, graph,
             [](Problem& p) { p.values = random_tensor(13, 6, 1); });
-    refuses({name + "6 columns do not divide into 4 heads"}, v2, graph,
+    refuses({name + "6 columns are not divisible by 4 heads"}, v2, graph,
             [](Problem& p) { p.shape.heads = 4; });
     refuses({name + "the negative slope must be in [0, 1], got 1.5"}, v2, graph,
             [](Problem& p) { p.shape.negative_slope = 1.5; });

@@ -182,7 +182,7 @@ TEST(Halo, NeedsAGroup) {
   const Part part = cut(some_graph(20, 60, false), 2, PartitionMethod::kRanges)[0];
   const Tensor x = Tensor::zeros(std::ssize(part.nodes), 3, DType::kF64);
   Tape tape = Tape::inference();
-  testing::expect_error(ErrorKind::kUsage, {"the processes that have the others"}, [&] {
+  testing::expect_error(ErrorKind::kUsage, {"needs a process group"}, [&] {
     aggregate(tape, part.graph, {Aggregator::kAdd}, SelfLoops::kNone, x);
   });
 }

@@ -178,7 +178,7 @@ TEST(Linear, OneTensorInTwoPlacesIsRefused) {
   const Tensor x = random_tensor(6, 4, 1).with_gradient();
   const Tensor w = random_tensor(4, 4, 2).with_gradient();
   Tape tape = new_tape();
-  expect_error(ErrorKind::kUsage, {"linear: one tensor stands in two places"}, [&] {
+  expect_error(ErrorKind::kUsage, {"linear: the same tensor is given twice"}, [&] {
     linear_sum(tape, {x, x}, {w}, {{0, 0, 0, 0}, {1, 0, 0, 0}}, {}, 4);
   });
 }

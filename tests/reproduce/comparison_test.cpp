@@ -85,8 +85,7 @@ TEST(Comparison, EveryFormTellsWhatIsNotThePapers) {
   change.stand_ins = {{"d", "/data/mine"}};
   const auto g = compare(t, {{&t.cells[0], tests({0.5})}}, {}, change);
   for (const std::string& form : {to_text(t, g), to_markdown(t, g), to_html(t, g, {})})
-    EXPECT_NE(form.find("with /data/mine in its place, at most 20 epochs"), std::string::npos)
-        << form;
+    EXPECT_NE(form.find("on /data/mine instead, at most 20 epochs"), std::string::npos) << form;
   const Json line = Json::parse(to_json_lines(t, g));
   EXPECT_EQ(line.at("epochs"), 20);
   EXPECT_EQ(line.at("used"), "/data/mine");
@@ -160,9 +159,9 @@ TEST_F(RecordsTest, AConfigurationIsPatchedAndNeverReplaced) {
   expect_error(ErrorKind::kUsage, {"config.json", "another configuration"},
                [&] { cell.check_config(other_heads); });
   EXPECT_NO_THROW(cell.check_config(b));
-  // Another budget, another dataset: another cell.
+  // Another budget, andifferent dataset: another cell.
   EXPECT_EQ(CellDirectory(dir_, t, t.cells[1], change).path(), dir_ / "mine" / "b-3-epochs");
-  // Another dataset of the same name is refused, also where results are only read.
+  // Andifferent dataset of the same name is refused, also where results are only read.
   Override other;
   other.stand_ins["d"] = "/elsewhere/d";
   const CellDirectory same_place(dir_, t, t.cells[1], other);
@@ -184,7 +183,7 @@ TEST_F(RecordsTest, SeedsOfDifferentDataAreNotAveraged) {
   EXPECT_EQ(results_of(cell, t, t.cells[0], 0, 2).size(), 2U);
   write(2, "bb");
   EXPECT_EQ(results_of(cell, t, t.cells[0], 0, 2).size(), 2U);
-  expect_error(ErrorKind::kData, {"seed-2.json", "other data"},
+  expect_error(ErrorKind::kData, {"seed-2.json", "different data"},
                [&] { results_of(cell, t, t.cells[0], 0, 3); });
 }
 

@@ -104,11 +104,11 @@ TEST(PaperTables, SayWhatIsWrong) {
   EXPECT_NO_THROW(parse(cells(good)));
   const std::pair<std::string, const char*> bad[] = {
       {"[]", "mine"},
-      {"{", "not valid JSON"},
-      {"{" + figures + "}", "\"cells\" must be a list"},
-      {R"({"cells": [)" + good + "]}", "\"figures\" must be a list"},
-      {cells(""), "\"cells\" must be a list"},
-      {cells(good + "," + good), "zinc/a came twice"},
+      {"{", "invalid JSON"},
+      {"{" + figures + "}", "\"cells\" must be a non-empty list"},
+      {R"({"cells": [)" + good + "]}", "\"figures\" must be a non-empty list"},
+      {cells(""), "\"cells\" must be a non-empty list"},
+      {cells(good + "," + good), "zinc/a is duplicated"},
       {cells(R"({"dataset": "zinc", "row": "a"})"), "zinc/a needs a config"},
       {cells(R"({"row": "a", "config": "zinc/a"})"), "names without a slash"},
       {cells(R"({"dataset": "..", "row": "a", "config": "zinc/a"})"), "names without a slash"},

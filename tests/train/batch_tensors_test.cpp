@@ -156,7 +156,7 @@ TEST(DefaultConfig, WhatDoesNotFitIsRefused) {
   refused([](auto& c) { c.categories = {3}; }, "values below 3");
   refused([](auto& c) { c.categories = {6, 6}; }, "the network takes 2");
   refused([](auto& c) { c.features = 4; }, "float features");
-  refused([](auto& c) { c.outputs = 2; }, "the network gives 2");
+  refused([](auto& c) { c.outputs = 2; }, "the network outputs 2");
   auto larger = good;
   larger.categories = {100};  // more than the data need
   EXPECT_NO_THROW(inference::check_fits(larger, d));

@@ -110,7 +110,7 @@ TEST(Progress, NonsenseIsRefused) {
   const auto refused = [&](auto change) {
     Progress p = fine;
     change(p);
-    expect_error(ErrorKind::kModel, {"contradict"},
+    expect_error(ErrorKind::kModel, {"inconsistent"},
                  [&] { train::parse_progress(to_json(p), "here"); });
   };
   refused([](Progress& p) { p.best_epoch = 4; });

@@ -155,7 +155,7 @@ TEST(Trainer, DroppedEdgesAndNodesDependOnTheStepAlone) {
     EXPECT_EQ(train_all(data, config), fewer_edges) << name;
     config.train.drop_nodes = 0.2;
     if (!d.hetero.empty()) {
-      expect_error(ErrorKind::kUsage, {"one type of nodes"}, [&] { train_all(data, config); });
+      expect_error(ErrorKind::kUsage, {"single node type"}, [&] { train_all(data, config); });
       continue;
     }
     const std::string fewer_nodes = train_all(data, config);

@@ -132,7 +132,7 @@ std::unordered_map<std::string, int32_t> numbers_of(const std::vector<std::strin
 
 CodeDataset build_code(const CodeOptions& options) {
   check_data(std::filesystem::is_directory(options.from),
-             "{}: expected a directory with Python sources", options.from.string());
+             "{}: expected a directory of Python sources", options.from.string());
   CodeDataset out;
   const std::vector<Function> functions = read_functions(options, out);
   check_data(functions.size() >= 3, "{}: expected at least 3 functions of {} to {} nodes, found {}",

@@ -30,7 +30,7 @@ NodeOrder order_nodes(const CsvTable& nodes, const std::string& graph_id) {
   std::unordered_map<std::string, size_t> index;
   for (int64_t r = 0; r < nodes.rows(); ++r) {
     const std::string name = graph_id.empty() ? "" : nodes.at(graph_id)[r];
-    check_data(graph_id.empty() || !name.empty(), "{}: the graph id is missing", nodes.where(r));
+    check_data(graph_id.empty() || !name.empty(), "{}: missing graph id", nodes.where(r));
     const auto [it, fresh] = index.try_emplace(name, out.graphs.size());
     if (fresh) {
       out.graphs.push_back(name);
@@ -54,12 +54,12 @@ class NodeNames {
     for (size_t node = 0; node < order.row.size(); ++node) {
       const int64_t row = order.row[node];
       const std::string& name = nodes.at(id)[row];
-      check_data(!name.empty(), "{}: the node's id is missing", nodes.where(row));
+      check_data(!name.empty(), "{}: missing node id", nodes.where(row));
       const auto [it, fresh] = index_.try_emplace(key(order.graphs[order.graph_of[node]], name),
                                                   static_cast<int64_t>(node));
       if (!fresh)
-        fail(ErrorKind::kData, "{}: the node id \"{}\" came before, in line {}", nodes.where(row),
-             name, nodes.lines[order.row[it->second]]);
+        fail(ErrorKind::kData, "{}: duplicate node id \"{}\", first used in line {}",
+             nodes.where(row), name, nodes.lines[order.row[it->second]]);
     }
   }
 
@@ -92,8 +92,8 @@ std::pair<std::string, std::string> edge_columns(const CsvTable& edges, const st
     names.insert(names.begin(), {"source", "target"});
   }
   if (names.size() > 2)
-    log_warning("{}: edges lead from \"{}\" to \"{}\"; other columns are not used: {}", edges.path,
-                names[0], names[1], fmt::join(names.begin() + 2, names.end(), ", "));
+    log_warning("{}: edges go from column \"{}\" to \"{}\"; ignoring the other columns: {}",
+                edges.path, names[0], names[1], fmt::join(names.begin() + 2, names.end(), ", "));
   return {names[0], names[1]};
 }
 
@@ -103,7 +103,7 @@ void add_edges(const CsvTable& edges, const CsvTable& nodes, const CsvOptions& o
   const auto [source, target] = edge_columns(edges, per_graph ? options.graph_id : "");
   const NodeNames names(nodes, id, order, per_graph);
   check_data(per_graph || names.find("", source) < 0 || names.find("", target) < 0,
-             "{}:1: expected column names, found the edge from \"{}\" to \"{}\"", edges.path,
+             "{}:1: expected a header row, found the edge from \"{}\" to \"{}\"", edges.path,
              source, target);
   std::vector<std::vector<int32_t>> of_graph(order.graphs.size());
   for (int64_t r = 0; r < edges.rows(); ++r) {
@@ -113,13 +113,13 @@ void add_edges(const CsvTable& edges, const CsvTable& nodes, const CsvOptions& o
       const std::string& name = edges.at(k == 0 ? source : target)[r];
       ends[k] = names.find(graph, name);
       if (ends[k] < 0)
-        fail(ErrorKind::kData, "{}: {} \"{}\" is no id of {}", edges.where(r),
+        fail(ErrorKind::kData, "{}: {} \"{}\" is not a node id in {}", edges.where(r),
              k == 0 ? source : target, name, nodes.path);
     }
     const int32_t g = order.graph_of[ends[0]];
     if (order.graph_of[ends[1]] != g)
-      fail(ErrorKind::kData, "{}: the edge joins the graphs \"{}\" and \"{}\"", edges.where(r),
-           order.graphs[g], order.graphs[order.graph_of[ends[1]]]);
+      fail(ErrorKind::kData, "{}: the edge joins two different graphs, \"{}\" and \"{}\"",
+           edges.where(r), order.graphs[g], order.graphs[order.graph_of[ends[1]]]);
     for (const int64_t end : ends)
       of_graph[g].push_back(static_cast<int32_t>(end - order.first_node[g]));
   }
@@ -150,19 +150,20 @@ void note_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan, Cs
   for (const ColumnPlan& column : plan) {
     if (column.kind == ColumnKind::kIgnore && column.reason != "asked for")
       out.notices.push_back(fmt::format(
-          "column \"{0}\" is ignored: {1}{2}", column.name, column.reason,
+          "ignoring column \"{0}\": {1}{2}", column.name, column.reason,
           column.missing == table.rows()
               ? ""
-              : fmt::format("; --column {0}=number or {0}=category uses it", column.name)));
+              : fmt::format("; to use it, give --column {0}=number or {0}=category", column.name)));
     if (column.kind == ColumnKind::kNumber && column.is_narrow)
-      out.notices.push_back(fmt::format(
-          "column \"{}\": its values differ by less than a ten-thousandth of their size, of which "
-          "32-bit features keep little; subtract a constant from them",
-          column.name));
+      out.notices.push_back(
+          fmt::format("column \"{}\": its values differ by less than 0.01% of their size, which "
+                      "32-bit features barely resolve; subtract a constant from them",
+                      column.name));
     if (column.kind == ColumnKind::kNumber && !column.odd_rows.empty())
       out.notices.push_back(fmt::format(
-          "column \"{}\": {} of {} values are not numbers and count as missing: {}", column.name,
-          column.odd_rows.size(), table.rows(), spell_cells(table, column.name, column.odd_rows)));
+          "column \"{}\": {} of {} values are not numbers and are treated as missing: {}",
+          column.name, column.odd_rows.size(), table.rows(),
+          spell_cells(table, column.name, column.odd_rows)));
   }
 }
 
@@ -170,8 +171,7 @@ void note_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan, Cs
 void check_given_columns(const CsvOptions& options, const std::vector<std::string>& names) {
   for (const auto& [name, kind] : options.columns)
     check(std::find(names.begin(), names.end(), name) != names.end(),
-          "--column {}: there is no such column that could be a feature; there are {}", name,
-          fmt::join(names, ", "));
+          "--column {}: no such feature column; known: {}", name, fmt::join(names, ", "));
 }
 
 void add_features(const CsvTable& nodes, const CsvOptions& options, const std::string& id,
@@ -197,10 +197,10 @@ void add_features(const CsvTable& nodes, const CsvOptions& options, const std::s
   if (options.like == nullptr) return;
   for (size_t k = 0; k < out.gaps.size(); ++k)
     if (const auto& odd = out.gaps[k].odd_rows; !odd.empty())
-      out.notices.push_back(
-          fmt::format("column \"{}\": {} of {} values are not numbers and count as missing: {}",
-                      info.columns[k].name, odd.size(), nodes.rows(),
-                      spell_cells(nodes, info.columns[k].name, odd)));
+      out.notices.push_back(fmt::format(
+          "column \"{}\": {} of {} values are not numbers and are treated as missing: {}",
+          info.columns[k].name, odd.size(), nodes.rows(),
+          spell_cells(nodes, info.columns[k].name, odd)));
 }
 
 // Labels in the order of graphs or nodes.
@@ -215,12 +215,12 @@ LabelTexts graph_labels(const CsvOptions& options, const NodeOrder& order) {
   std::unordered_map<std::string, int64_t> row;
   for (int64_t r = 0; r < table.rows(); ++r)
     check_data(row.try_emplace(table.at(options.graph_id)[r], r).second,
-               "{}: the graph \"{}\" comes twice", table.where(r), table.at(options.graph_id)[r]);
+               "{}: duplicate graph \"{}\"", table.where(r), table.at(options.graph_id)[r]);
   LabelTexts out;
   out.of_graphs = true;
   for (const std::string& graph : order.graphs) {
     const auto it = row.find(graph);
-    check_data(it != row.end(), "{}: has no line for the graph \"{}\"", table.path, graph);
+    check_data(it != row.end(), "{}: no row for the graph \"{}\"", table.path, graph);
     out.values.push_back(table.at(options.label)[it->second]);
     out.where.push_back(table.where(it->second));
   }
@@ -241,7 +241,7 @@ LabelTexts node_labels(const CsvTable& nodes, const CsvOptions& options, const N
                out.values[node] == out.values[node - 1];
   out.of_graphs = options.task ? is_graph_task(*options.task) : constant;
   if (!out.of_graphs) return out;
-  check_data(constant, "{}: the label \"{}\" differs within a graph, so it is no label of graphs",
+  check_data(constant, "{}: the label \"{}\" differs within a graph, so it cannot be a graph label",
              nodes.path, options.label);
   LabelTexts of_graphs;
   of_graphs.of_graphs = true;
@@ -259,8 +259,8 @@ Task guess_task(const LabelTexts& labels, const CsvOptions& options) {
   });
   if (labels.of_graphs) return all_integers ? Task::kGraphClassification : Task::kGraphRegression;
   check_data(all_integers,
-             "column \"{}\": its numbers are not all integers, so they are no classes; "
-             "regression is supported for graphs only, not for nodes",
+             "column \"{}\": node labels must be classes, but it has fractional numbers; "
+             "regression is for graph labels only (--graph-id)",
              options.label);
   return Task::kNodeClassification;
 }
@@ -293,7 +293,7 @@ void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset&
   DatasetInfo& info = out.dataset.info;
   info.task = options.task ? *options.task : guess_task(labels, options);
   check(info.task != Task::kGraphSequence && info.task != Task::kNodeClassificationHetero,
-        "tables of one's own have no task {}", tasks().name_of(info.task));
+        "datasets built from tables do not support the task {}", tasks().name_of(info.task));
   info.metric = usual_metric(info.task);
   for (const std::string& v : labels.values) out.missing_labels += is_missing(v) ? 1 : 0;
   if (info.task == Task::kGraphRegression || info.task == Task::kGraphBinary) {
@@ -320,7 +320,7 @@ void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset&
   for (const std::string& v : texts) classes.push_back(is_missing(v) ? -1 : index.at(v));
   info.num_classes = static_cast<int64_t>(out.classes.size());
   info.class_names = out.classes;
-  check_data(info.num_classes >= 2, "column \"{}\": expected at least two classes, found {}",
+  check_data(info.num_classes >= 2, "label column \"{}\": expected at least two classes, found {}",
              options.label, info.num_classes);
   const int64_t labelled = std::ssize(classes) - out.missing_labels;
   if (!options.task && info.num_classes > 10 && info.num_classes * 3 > labelled)
@@ -404,8 +404,8 @@ Split choose_split(const CsvTable& nodes, const std::string& split_of_nodes, con
     }
   }
   check(options.split.empty() || !split_of_nodes.empty(),
-        "{}: there is no column \"{}\" that tells the split; its columns are {}", nodes.path,
-        options.split, fmt::join(nodes.names, ", "));
+        "{}: no column \"{}\" (--split-column); its columns: {}", nodes.path, options.split,
+        fmt::join(nodes.names, ", "));
   if (split_of_nodes.empty()) return random_split(d.num_items(), options.fractions, options.seed);
   out.split_column = split_of_nodes;
   return split_of_column(nodes, split_of_nodes,
@@ -429,8 +429,7 @@ void add_extra_columns(const CsvTable& nodes, const NodeOrder& order, const std:
 }  // namespace
 
 CsvDataset build_csv(const CsvOptions& options) {
-  check(options.graphs.empty() || !options.graph_id.empty(),
-        "a table of graphs needs the column of the graph's id");
+  check(options.graphs.empty() || !options.graph_id.empty(), "--graphs needs --graph-id");
   std::vector<std::string> needed = {options.id, options.graph_id};
   if (options.graphs.empty()) needed.push_back(options.label);
   needed.insert(needed.end(), options.ignore.begin(), options.ignore.end());

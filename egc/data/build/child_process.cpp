@@ -18,7 +18,7 @@ namespace egc::data {
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    fail(ErrorKind::kSystem, "{}: no pipe: {}", arguments[0], std::strerror(errno));
+    fail(ErrorKind::kSystem, "{}: cannot create a pipe: {}", arguments[0], std::strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -76,7 +76,7 @@ void for_each_output_line(const std::vector<std::string>& arguments,
   child.for_each_line(f);
   const int code = child.wait();
   if (code != 0)
-    fail(ErrorKind::kSystem, "{}: ended with {}", arguments[0],
+    fail(ErrorKind::kSystem, "{}: failed with {}", arguments[0],
          code <= 128 ? fmt::format("exit code {}", code) : fmt::format("signal {}", code - 128));
 }
 

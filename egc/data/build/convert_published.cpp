@@ -48,7 +48,7 @@ void add_zinc_part(const fs::path& dir, const std::string& part, DatasetBuilder&
   const auto& molecules = file.root().items;
   for (const int64_t id : chosen[0].ids) {
     check_data(id >= 0 && id < static_cast<int64_t>(molecules.size()),
-               "{}: the index names molecule {}, there are {}", path.string(), id,
+               "{}: the index refers to molecule {}, but there are {}", path.string(), id,
                molecules.size());
     builder.add(
         zinc_molecule(file, *molecules[id], fmt::format("{}: molecule {}", path.string(), id)));
@@ -110,7 +110,7 @@ Dataset convert_pyg_superpixels(const fs::path& path) {
   const TorchFile file(path);
   const PyValue& root = file.root();
   check_data((root.is(Kind::kList) || root.is(Kind::kTuple)) && root.items.size() == 3,
-             "{}: expected the three parts train, valid, test", path.string());
+             "{}: expected the three sets train, valid and test", path.string());
   DatasetBuilder builder({.node = 5});
   std::array<int64_t, 3> sizes = {};
   for (int p = 0; p < 3; ++p) {
@@ -120,7 +120,7 @@ Dataset convert_pyg_superpixels(const fs::path& path) {
     sizes[p] = static_cast<int64_t>(part.items.size());
     for (int64_t k = 0; k < sizes[p]; ++k)
       builder.add(pyg_graph(file, *part.items[k],
-                            fmt::format("{}: graph {} of part {}", path.string(), k, p)));
+                            fmt::format("{}: graph {} of set {}", path.string(), k, p)));
   }
   Dataset d = builder.finish();
   d.info = known_info("cifar10");

@@ -96,11 +96,11 @@ std::string reason_to_ignore(const ColumnPlan& column, const Cells& cells, TextF
     return are_same(cells.numbers) ? "all its values are the same" : "";
   if (column.categories == 1 && cells.missing == 0) return "all its values are the same";
   if (cells.odd_rows.empty()) return "";  // whole numbers may be categories
-  if (present >= 3 && column.categories == present) return "all its texts are different";
+  if (present >= 3 && column.categories == present) return "all its values are distinct texts";
   if (present >= 20 && column.categories * 10 > present * 9)
-    return "nearly all its texts are different";
+    return "nearly all its values are distinct texts";
   if (text == TextFeatures::kOneHot && column.categories > static_cast<int64_t>(kMaxOneHot))
-    return fmt::format("it has {} different texts, too many for 0/1 columns", column.categories);
+    return fmt::format("it has {} distinct texts, too many to one-hot encode", column.categories);
   return "";
 }
 
@@ -171,14 +171,14 @@ MadeFeatures make_categories(const CsvTable& table, std::span<const FeatureColum
 
 const NamedTable<TextFeatures>& text_feature_kinds() {
   static const NamedTable<TextFeatures> table(
-      "way of text features", {{"onehot", TextFeatures::kOneHot}, {"embed", TextFeatures::kEmbed}});
+      "text encoding", {{"onehot", TextFeatures::kOneHot}, {"embed", TextFeatures::kEmbed}});
   return table;
 }
 
 const NamedTable<ColumnKind>& column_kinds() {
-  static const NamedTable<ColumnKind> table("kind of column", {{"number", ColumnKind::kNumber},
-                                                               {"category", ColumnKind::kCategory},
-                                                               {"ignore", ColumnKind::kIgnore}});
+  static const NamedTable<ColumnKind> table("column kind", {{"number", ColumnKind::kNumber},
+                                                            {"category", ColumnKind::kCategory},
+                                                            {"ignore", ColumnKind::kIgnore}});
   return table;
 }
 
@@ -221,9 +221,9 @@ std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vecto
     if (planned.kind == ColumnKind::kNumber) {
       const Cells cells = look_at(table.at(name));
       check(text == TextFeatures::kOneHot,
-            "{}: column \"{}\" cannot be a number where text is embedded; use --text onehot",
-            table.path, name);
-      check_data(cells.present() > std::ssize(cells.odd_rows), "{}: column \"{}\" has no number",
+            "{}: column \"{}\" cannot be a number with --text embed; use --text onehot", table.path,
+            name);
+      check_data(cells.present() > std::ssize(cells.odd_rows), "{}: column \"{}\" has no numbers",
                  table.path, name);
       column.mean = mean_of(cells.numbers);
       continue;
@@ -231,15 +231,15 @@ std::vector<FeatureColumn> learn_columns(const CsvTable& table, const std::vecto
     if (const auto numbers = as_numbers(table.at(name)); numbers && text == TextFeatures::kEmbed)
       for (const double v : *numbers)
         check(std::isnan(v) || v == std::floor(v),
-              "{}: column \"{}\" has numbers that are not whole, which cannot be embedded; use "
-              "one-hot, or ignore it",
+              "{}: column \"{}\" has fractional numbers, which cannot be embedded; use --text "
+              "onehot, or --ignore the column",
               table.path, name);
     column.is_text = true;
     column.values = distinct(table.at(name));
     check_data(!column.values.empty(), "{}: column \"{}\" has no values", table.path, name);
     check_data(text == TextFeatures::kEmbed || column.values.size() <= kMaxOneHot,
-               "{}: column \"{}\" has {} different texts, too many for 0/1 columns; embed text "
-               "features, or ignore the column",
+               "{}: column \"{}\" has {} distinct texts, too many to one-hot encode; use --text "
+               "embed or --ignore the column",
                table.path, name, column.values.size());
   }
   return out;
@@ -260,7 +260,7 @@ std::string spell_cells(const CsvTable& table, const std::string& column,
 MadeFeatures make_features(const CsvTable& table, std::span<const FeatureColumn> columns,
                            TextFeatures text, std::span<const int64_t> rows) {
   for (const FeatureColumn& column : columns)
-    check_data(table.has(column.name), "{}: expected a column \"{}\", found {}", table.path,
+    check_data(table.has(column.name), "{}: column \"{}\" not found; its columns: {}", table.path,
                column.name, fmt::join(table.names, ", "));
   return text == TextFeatures::kOneHot ? make_floats(table, columns, rows)
                                        : make_categories(table, columns, rows);

@@ -47,16 +47,16 @@ std::string find_split_column(const CsvTable& table, const std::string& asked_fo
           fmt::format("{}: column \"{}\": expected train, valid or test, got \"{}\"",
                       table.where(row), name, cells[row].substr(0, 40));
       check_data(!asked, "{}", what);
-      notices.push_back(what + "; the split is drawn, and the column is taken as a feature");
+      notices.push_back(what + "; using a random split, and the column as a feature");
       return "";
     }
     if (*part >= 0) seen[*part] = true;
   }
   if (seen[0] && seen[2]) return name;
-  check_data(!asked, "{}: column \"{}\" must have both train and test", table.path, name);
+  check_data(!asked, "{}: column \"{}\" must contain both train and test", table.path, name);
   notices.push_back(
-      fmt::format("{}: column \"{}\" does not have both train and test; the split is drawn, "
-                  "and the column is taken as a feature",
+      fmt::format("{}: column \"{}\" does not contain both train and test; using a random split, "
+                  "and the column as a feature",
                   table.path, name));
   return "";
 }

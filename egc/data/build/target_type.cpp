@@ -5,7 +5,7 @@
 namespace egc::data {
 
 Dataset only_target_type(const Dataset& d) {
-  check(!d.hetero.empty(), "{} has one type of nodes already", d.info.name);
+  check(!d.hetero.empty(), "{} has a single node type already", d.info.name);
   const HeteroParts& h = d.hetero;
   const auto target = static_cast<size_t>(h.target_type);
   Dataset out;

@@ -60,8 +60,8 @@ class ArchiveReader {
         bad("\"{}\" is neither a file nor a directory; links and devices are refused", shown(name));
       if (archive_entry_is_encrypted(entry) != 0) bad("\"{}\" is encrypted", shown(name));
       if (!has_usual_compression())
-        bad("\"{}\" is compressed in an unusual way ({}); deflate is read", shown(name),
-            archive_format_name(archive_.get()));
+        bad("\"{}\" uses an unsupported compression method ({}); only deflate is supported",
+            shown(name), archive_format_name(archive_.get()));
       if (type == AE_IFREG) f(std::string(name));
     }
   }
@@ -150,11 +150,12 @@ void unpack_archive(const fs::path& archive, const fs::path& to, const ArchiveLi
   reader.for_each_file([&](const std::string& name) {
     const fs::path below = safe_path(name);
     if (below.empty())
-      reader.bad("has the file \"{}\", which would lie outside the target", shown(name));
+      reader.bad("contains the file \"{}\", which would be extracted outside the target directory",
+                 shown(name));
     const fs::path path = to / below;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (!error && fs::exists(path, error)) reader.bad("has \"{}\" twice", shown(name));
+    if (!error && fs::exists(path, error)) reader.bad("contains \"{}\" twice", shown(name));
     // The archive's fault, not the disk's.
     if (error == std::errc::not_a_directory || error == std::errc::file_exists)
       reader.bad("uses a file as the directory of \"{}\"", shown(name));

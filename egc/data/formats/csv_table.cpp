@@ -33,8 +33,7 @@ CsvTable read_csv_table(const std::filesystem::path& path, const std::vector<std
     for (size_t k = 0; k < fields.size(); ++k) out.values[k].push_back(std::move(fields[k]));
     out.lines.push_back(table.line_number());
   }
-  check_data(may_be_empty || out.rows() > 0, "{}: expected rows below the column names, found none",
-             out.path);
+  check_data(may_be_empty || out.rows() > 0, "{}: no rows below the header row", out.path);
   return out;
 }
 

@@ -22,7 +22,7 @@ GzReader::GzReader(const std::filesystem::path& path) : path_(path.string()) {
   if (path_ == kStdin) {
     path_ = "stdin";
     file_ = gzdopen(dup(STDIN_FILENO), "rb");
-    if (file_ == nullptr) fail(ErrorKind::kData, "stdin cannot be read");
+    if (file_ == nullptr) fail(ErrorKind::kData, "cannot read stdin");
     return;
   }
   struct stat info {};
@@ -43,9 +43,9 @@ size_t GzReader::read(char* to, size_t size) {
   int code = Z_OK;
   const char* message = gzerror(handle(file_), &code);
   if (code == Z_BUF_ERROR)
-    fail(ErrorKind::kData, "{}: the gzip data end too early; is the file cut off?", path_);
+    fail(ErrorKind::kData, "{}: the gzip data ends early; is the file truncated?", path_);
   if (n < 0 || code != Z_OK)
-    fail(ErrorKind::kData, "{}: the gzip data are damaged: {}", path_,
+    fail(ErrorKind::kData, "{}: corrupt gzip data: {}", path_,
          code == Z_ERRNO ? std::strerror(errno) : message);
   return static_cast<size_t>(n);
 }

@@ -5,11 +5,10 @@ namespace egc::data {
 namespace {
 
 [[noreturn]] void no_libarchive(const std::string& where) {
-  fail(
-      ErrorKind::kUsage,
-      "{}: this egc was built without libarchive, which reads archives; install libarchive-dev and "
-      "build again",
-      where);
+  fail(ErrorKind::kUsage,
+       "{}: cannot read archives: this egc was built without libarchive; install libarchive-dev "
+       "and rebuild",
+       where);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class HeaderParser {
         type(out);
         seen[0] = true;
       } else if (key == "fortran_order") {
-        if (!word("False")) bad("expected rows one after the other (fortran_order False)");
+        if (!word("False")) bad("expected row-major data (fortran_order False)");
         seen[1] = true;
       } else if (key == "shape") {
         shape(out);
@@ -132,10 +132,10 @@ Header read_header(std::span<const std::byte> bytes, const std::string& path) {
   constexpr std::string_view kMagic = "\x93NUMPY";
   const auto* text = reinterpret_cast<const char*>(bytes.data());
   check_data(bytes.size() >= 10 && std::string_view(text, 6) == kMagic,
-             "{}: is not an npy file (it does not begin with NumPy's mark)", path);
+             "{}: not an npy file (it does not begin with NumPy's magic string)", path);
   const auto version = static_cast<int>(bytes[6]);
-  check_data(version >= 1 && version <= 3, "{}: npy version {} is unknown; known: 1, 2, 3", path,
-             version);
+  check_data(version >= 1 && version <= 3, "{}: unsupported npy version {}; supported: 1, 2, 3",
+             path, version);
   size_t length = 0;
   const size_t before = version == 1 ? 10 : 12;
   check_data(bytes.size() >= before, "{}: the npy file ends inside its header", path);
@@ -147,7 +147,7 @@ Header read_header(std::span<const std::byte> bytes, const std::string& path) {
   check_data(!__builtin_mul_overflow(out.rows, out.columns, &size) &&
                  !__builtin_mul_overflow(size, out.item, &size) &&
                  size == static_cast<int64_t>(bytes.size() - out.data_begin),
-             "{}: {} x {} values of {} bytes do not fit the {} bytes of data", path, out.rows,
+             "{}: {} x {} values of {} bytes do not match the {} bytes of data", path, out.rows,
              out.columns, out.item, bytes.size() - out.data_begin);
   return out;
 }

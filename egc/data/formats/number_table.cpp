@@ -16,8 +16,7 @@ namespace {
 template <class T>
 constexpr const char* kNumber = std::is_floating_point_v<T>
                                     ? "a finite number"
-                                    : (sizeof(T) == 4 ? "a whole number of 32 bits"
-                                                      : "a whole number");
+                                    : (sizeof(T) == 4 ? "a 32-bit integer" : "an integer");
 
 bool ends_field(const char* p, const char* end) { return p == end || *p == ',' || *p == '\r'; }
 
@@ -100,7 +99,7 @@ class Parser {
     if (blanks_ > 0) take_blanks();
     if (rows_ == 0) reserve();
     if (rules_.rows >= 0 && rows_ == rules_.rows)
-      fail_here("expected {} lines, one for each of the {}, and here is another", rules_.rows,
+      fail_here("expected {} lines, one for each of the {}, found more", rules_.rows,
                 rules_.rows_are);
     for (int64_t column = 0; column < columns_; ++column) {
       T value{};
@@ -122,7 +121,7 @@ class Parser {
   void take_blanks() {
     if (!missing_line_allowed()) {
       line_ = first_blank_;
-      fail_here("an empty line among the rows");
+      fail_here("empty line between rows");
     }
     for (; blanks_ > 0; --blanks_) add_missing_row();
   }

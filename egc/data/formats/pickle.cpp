@@ -40,11 +40,11 @@ class PickleReader {
 
  private:
   [[noreturn]] void bad(const char* what) const {
-    fail(kind_, "{}: not a readable pickle: {} at byte {}", where_, what, at_);
+    fail(kind_, "{}: not a readable pickle file: {} at byte {}", where_, what, at_);
   }
 
   std::string_view take(uint64_t size) {
-    if (size > bytes_.size() - at_) bad("it ends too early");
+    if (size > bytes_.size() - at_) bad("unexpected end");
     const std::string_view out = bytes_.substr(at_, size);
     at_ += size;
     return out;
@@ -57,7 +57,7 @@ class PickleReader {
   }
   std::string_view take_line() {
     const size_t end = bytes_.find('\n', at_);
-    if (end == std::string_view::npos) bad("a line does not end");
+    if (end == std::string_view::npos) bad("unterminated line");
     const std::string_view out = bytes_.substr(at_, end - at_);
     at_ = end + 1;
     return out.ends_with('\r') ? out.substr(0, out.size() - 1) : out;
@@ -86,7 +86,7 @@ class PickleReader {
   }
   // What was pushed since the last mark.
   std::vector<const PyValue*> pop_mark() {
-    if (marks_.empty()) bad("there is no mark");
+    if (marks_.empty()) bad("no mark on the stack");
     const size_t mark = marks_.back();
     marks_.pop_back();
     if (mark > stack_.size()) bad("the stack is empty");

@@ -41,7 +41,8 @@ GzReader::GzReader(const std::filesystem::path& path) : path_(path.string()) {
   if (!is_compressed(handle(file_))) return;
   std::fclose(handle(file_));
   fail(ErrorKind::kData,
-       "{}: the file is compressed, and this build of egc has no zlib; unpack it (gzip -d)", path_);
+       "{}: the file is compressed, and this egc was built without zlib; decompress it (gzip -d)",
+       path_);
 }
 
 GzReader::~GzReader() { std::fclose(handle(file_)); }
@@ -54,7 +55,7 @@ size_t GzReader::read(char* to, size_t size) {
 }
 
 GzSink::GzSink(const std::filesystem::path& path) : path_(path.string()) {
-  fail(ErrorKind::kSystem, "{}: cannot be written: this build of egc has no zlib", path_);
+  fail(ErrorKind::kSystem, "{}: cannot be written: this egc was built without zlib", path_);
 }
 GzSink::~GzSink() = default;
 void GzSink::write(std::string_view) {}

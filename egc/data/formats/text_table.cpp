@@ -90,7 +90,7 @@ void use_decimal_point(std::string& field) {
 TextTable::TextTable(const std::filesystem::path& path)
     : path_(path), lines_(std::make_unique<TextLinesReader>(path)) {
   std::string_view line;
-  check_data(lines_->next(line) && !line.empty(), "{}: expected a first line of column names",
+  check_data(lines_->next(line) && !line.empty(), "{}: expected a header row with column names",
              path.string());
   read_header(line);
 }
@@ -110,16 +110,16 @@ void TextTable::read_header(std::string_view line) {
   std::set<std::string_view> names;
   for (size_t k = 0; k < columns_.size(); ++k) {
     check_data(!columns_[k].empty(), "{}:1: column {} has no name", path_.string(), k + 1);
-    check_data(names.insert(columns_[k]).second, "{}:1: the column \"{}\" comes twice",
-               path_.string(), columns_[k]);
+    check_data(names.insert(columns_[k]).second, "{}:1: duplicate column \"{}\"", path_.string(),
+               columns_[k]);
   }
 }
 
 size_t TextTable::column(const std::string& name) const {
   const auto it = std::find(columns_.begin(), columns_.end(), name);
   if (it == columns_.end())
-    fail(ErrorKind::kUsage, "{}: there is no column \"{}\"; its columns are {}", path_.string(),
-         name, fmt::join(columns_, ", "));
+    fail(ErrorKind::kUsage, "{}: no column \"{}\"; its columns: {}", path_.string(), name,
+         fmt::join(columns_, ", "));
   return static_cast<size_t>(it - columns_.begin());
 }
 
@@ -130,21 +130,20 @@ bool TextTable::next(std::vector<std::string>& fields) {
   } while (line.empty());
   split(line, fields);
   if (fields.size() != columns_.size())
-    fail(ErrorKind::kData, "{}: expected {} fields, as many as the first line has names, found {}",
-         where(), columns_.size(), fields.size());
+    fail(ErrorKind::kData, "{}: expected {} fields, as in the header row, found {}", where(),
+         columns_.size(), fields.size());
   return true;
 }
 
 void TextTable::split(std::string_view line, std::vector<std::string>& fields) const {
-  if (!is_utf8(line))
-    fail(ErrorKind::kData, "{}: the text is not UTF-8; save the table in that encoding", where());
+  if (!is_utf8(line)) fail(ErrorKind::kData, "{}: invalid UTF-8; save the table as UTF-8", where());
   fields.clear();
   for (size_t at = 0;;) {
     std::string& field = fields.emplace_back();
     if (at < line.size() && line[at] == '"') {
       for (++at;; ++at) {
         if (at >= line.size())
-          fail(ErrorKind::kData, "{}: a quoted field does not end on its line", where());
+          fail(ErrorKind::kData, "{}: a quoted field is not closed on its line", where());
         if (line[at] != '"') {
           field.push_back(line[at]);
         } else if (at + 1 < line.size() && line[at + 1] == '"') {

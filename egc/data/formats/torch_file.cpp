@@ -60,7 +60,7 @@ struct TorchFile::Impl {
     const size_t tail = std::min<size_t>(bytes.size(), (64 << 10) + 22);
     if (std::string_view(bytes).substr(bytes.size() - tail).find("PK\x05\x06") ==
         std::string_view::npos)
-      bad("the zip file ends too early");
+      bad("the zip file is truncated");
     std::string text;
     bool found = false;
     read_archive(
@@ -163,7 +163,7 @@ struct TorchFile::Impl {
     if (v.is(Kind::kPersistent)) {
       Storage out;
       std::string key;
-      if (!parse_id(v, key, out.type)) bad("a tensor of an unknown kind of storage");
+      if (!parse_id(v, key, out.type)) bad("a tensor with an unknown storage type");
       if (const auto it = storages.find(key); it != storages.end()) {
         out.bytes = it->second;
         return out;
@@ -178,7 +178,7 @@ struct TorchFile::Impl {
       const Impl& inner = nested(*v.items[1]->items[0]);
       return inner.storage(inner.pickle->root());
     }
-    bad("a tensor of an unknown kind of storage");
+    bad("a tensor with an unknown storage type");
   }
 
   // Protocols before 3 have no bytes: they are written as text, a character for each byte.
@@ -252,14 +252,14 @@ TensorView TorchFile::tensor(const PyValue& v) const {
   for (const PyValue* extent : arguments[2]->items) {
     if (!extent->is(Kind::kInt) || extent->number < 0 ||
         __builtin_mul_overflow(count, extent->number, &count))
-      impl_->bad("a tensor with an impossible shape");
+      impl_->bad("a tensor with an invalid shape");
     out.shape.push_back(extent->number);
   }
   int64_t expected = 1;
   for (size_t k = out.shape.size(); k-- > 0 && count > 0;) {
     if (!arguments[3]->items[k]->is(Kind::kInt) ||
         (out.shape[k] != 1 && arguments[3]->items[k]->number != expected))
-      impl_->bad("a tensor whose rows are not one after the other");
+      impl_->bad("a tensor that is not contiguous");
     expected *= out.shape[k];
   }
   const auto element = static_cast<int64_t>(size_of(storage.type));
@@ -288,8 +288,7 @@ std::vector<T> TorchFile::values(const PyValue& v, std::vector<int64_t>& shape) 
     }
   };
   if constexpr (std::is_integral_v<T>)
-    if (t.dtype == DType::kF32 || t.dtype == DType::kF64)
-      impl_->bad("expected a tensor of whole numbers");
+    if (t.dtype == DType::kF32 || t.dtype == DType::kF64) impl_->bad("expected an integer tensor");
   switch (t.dtype) {
     case DType::kF32:
       convert(float{});
@@ -314,7 +313,7 @@ std::vector<T> TorchFile::values(const PyValue& v, std::vector<int64_t>& shape) 
       convert(uint8_t{});
       break;
     default:
-      impl_->bad(fmt::format("tensors of type {} are not read", name_of(t.dtype)));
+      impl_->bad(fmt::format("tensors of type {} are not supported", name_of(t.dtype)));
   }
   return out;
 }

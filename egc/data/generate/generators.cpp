@@ -28,13 +28,14 @@ const std::vector<Generator>& generators() {
       {"cluster", "which of six communities a node belongs to (12,000 graphs)", generate_cluster},
       {"graph-props", "six properties of nodes and graphs (7,040 graphs)", generate_graph_props},
       {"molecules", "a property of molecule-like graphs (12,000 graphs)", generate_molecules},
-      {"functions", "names of made-up functions from their syntax trees (10,000 graphs)",
+      {"functions", "names of synthetic functions from their syntax trees (10,000 graphs)",
        generate_functions},
       {"academic", "topics of papers with authors and fields (one typed graph)", generate_academic},
       {kArxiv, "a power-law graph as large as ogbn-arxiv", topology<kArxiv>},
-      {kZinc, "molecule-like graphs as one, labels on nodes", topology<kZinc>},
-      {kMinibatch, "64 molecule-like graphs as one, labels on nodes", topology<kMinibatch>},
-      {kCode, "trees as one graph, labels on nodes", topology<kCode>},
+      {kZinc, "molecule-like graphs merged into one, with node labels", topology<kZinc>},
+      {kMinibatch, "64 molecule-like graphs merged into one, with node labels",
+       topology<kMinibatch>},
+      {kCode, "trees merged into one graph, with node labels", topology<kCode>},
       {kReddit, "a dense power-law graph", topology<kReddit>},
   };
   return table;

@@ -47,8 +47,7 @@ HeteroSchema schema_of(const Dataset& d) {
 }
 
 WholeGraph::WholeGraph(const Dataset& d) : schema(schema_of(d)) {
-  check(can_be_cut(d), "{}: only one graph whose nodes have classes is cut into parts",
-        d.info.name);
+  check(can_be_cut(d), "{}: only a single graph with node classes can be partitioned", d.info.name);
   graph = d.hetero.empty() ? HeteroGraph::homogeneous(training_graph(d, 0, EdgeRules::of(d)))
                            : training_hetero_graph(d);
 }

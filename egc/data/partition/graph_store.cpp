@@ -21,8 +21,7 @@ void copy_rows(const Matrix<From>& from, int64_t first, int64_t rows, std::vecto
 
 GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary vocabulary)
     : dataset_(std::move(dataset)), vocabulary_(std::move(vocabulary)) {
-  check(dataset_.hetero.empty(), "{}: graphs with several types make no batches",
-        dataset_.info.name);
+  check(dataset_.hetero.empty(), "{}: heterogeneous graphs cannot be batched", dataset_.info.name);
   const int64_t graphs = dataset_.num_graphs();
   const int64_t tasks = (graphs + kGraphsPerTask - 1) / kGraphsPerTask;
   struct Rows {
@@ -59,8 +58,8 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   int64_t nodes = 0;
   int64_t edges = 0;
   for (const int64_t k : ids) {
-    check(k >= 0 && k < dataset_.num_graphs(), "{}: no graph {}, there are {}", dataset_.info.name,
-          k, dataset_.num_graphs());
+    check(k >= 0 && k < dataset_.num_graphs(), "{}: no graph {}; it has {} graphs",
+          dataset_.info.name, k, dataset_.num_graphs());
     const int64_t begin = dataset_.first_node[k];
     const int64_t end = dataset_.first_node[k + 1];
     nodes += end - begin;

@@ -70,7 +70,7 @@ ShareArrays arrays_of(const GraphPart& share) {
 
 GraphPart share_of(const HeteroSchema& schema, const ShareArrays& arrays,
                    const std::vector<int64_t>& interior) {
-  check_data(interior.size() == arrays.relations.size(), "its numbers do not agree");
+  check_data(interior.size() == arrays.relations.size(), "its counts are inconsistent");
   GraphPart out;
   for (const auto& nodes : arrays.nodes) {
     out.graph.num_nodes.push_back(nodes.size());
@@ -123,11 +123,11 @@ void check_relation(const Csr& graph, int64_t part, int64_t parts) {
           h.num_received[part] == 0 && sum(h.num_sent) == std::ssize(h.sent) &&
           sum(h.num_received) == graph.num_sources() - h.owned &&
           std::ssize(h.degree[0]) == graph.num_sources() && std::ssize(h.degree[1]) == looped,
-      "its numbers do not agree");
+      "its counts are inconsistent");
   check_ids(h.sent, h.owned);
   for (int64_t i = 0; i < h.interior; ++i)
     for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
-      check_data(graph.sources()[e] < h.owned, "row {} is not within the part", i);
+      check_data(graph.sources()[e] < h.owned, "row {} is outside the partition", i);
   for (const auto& degrees : h.degree)
     for (const double degree : degrees) check_data(std::isfinite(degree), "a degree is {}", degree);
 }
@@ -137,12 +137,12 @@ void check_homogeneous(const Dataset& d, const GraphPart& share) {
   check_ids(share.nodes[0], std::numeric_limits<int32_t>::max());
   check_data(d.num_graphs() == 1 && d.num_nodes() == nodes &&
                  (d.node_features.empty() || d.node_features.rows() == nodes),
-             "its graph has {} nodes, its arrays others", nodes);
+             "its graph has {} nodes, but its arrays do not match", nodes);
   const Matrix<int32_t>& categories = d.node_features.categories;
   check_data(categories.columns == std::ssize(d.info.categories) &&
                  (categories.columns == 0 || d.node_features.floats.empty()) &&
                  categories.rows() == (categories.columns > 0 ? nodes : 0),
-             "it has other categorical features than it says");
+             "its categorical features do not match its description");
   for (int64_t k = 0; k < categories.values.size(); ++k) {
     const int32_t value = categories.values[k];
     const int64_t column = k % categories.columns;
@@ -152,26 +152,26 @@ void check_homogeneous(const Dataset& d, const GraphPart& share) {
 }
 
 void check_hetero(const HeteroParts& h, const GraphPart& share) {
-  check_data(h.num_nodes == share.graph.num_nodes, "its graph has other nodes than its arrays");
+  check_data(h.num_nodes == share.graph.num_nodes, "its graph does not match its arrays");
   for (size_t t = 0; t < h.num_nodes.size(); ++t) {
     check_ids(share.nodes[t], h.nodes_of_graph[t]);
     check_data(
         h.features[t].categories.empty() &&
             h.features[t].floats.rows() == (h.features[t].columns() > 0 ? h.num_nodes[t] : 0),
-        "{} has {} nodes, its features others", h.schema.node_types[t], h.num_nodes[t]);
+        "{} has {} nodes, but its features do not match", h.schema.node_types[t], h.num_nodes[t]);
   }
 }
 
 // What is believed of the structure before any array is read.
 void check_structure(const Dataset& d) {
-  check_data(can_be_cut(d), "it is no part of one graph whose nodes have classes");
+  check_data(can_be_cut(d), "not a partition of a single graph with node classes");
   if (d.hetero.empty()) return;
   check_schema(d.hetero.schema);
   const HeteroParts& h = d.hetero;
   check_data(h.num_nodes.size() == h.schema.node_types.size() &&
                  h.nodes_of_graph.size() == h.num_nodes.size() && h.target_type >= 0 &&
                  h.target_type < std::ssize(h.num_nodes),
-             "its numbers do not agree");
+             "its counts are inconsistent");
   for (size_t t = 0; t < h.num_nodes.size(); ++t)
     check_data(h.nodes_of_graph[t] >= h.num_nodes[t] &&
                    h.nodes_of_graph[t] <= std::numeric_limits<int32_t>::max(),
@@ -237,13 +237,14 @@ bool is_parts_directory(const fs::path& dir) {
 }
 
 DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
-  check(parts != 1, "{} is cut into parts: as many processes train on it (egc launch)",
+  check(parts != 1,
+        "{} is a partitioned dataset: train on it with one rank per partition (egc launch -n)",
         dir.string());
   const fs::path path = part_file(dir, part);
   std::error_code ignored;
   check_data(fs::exists(path, ignored),
-             "{}: there is no part {} of {}; \"egc data partition\" with "
-             "as many parts as processes makes one",
+             "{}: no partition {} of {}; run \"egc data partition\" with --parts equal to the "
+             "number of ranks",
              path.string(), part, parts);
   try {
     auto file = std::make_shared<const SafetensorsFile>(path);
@@ -252,19 +253,21 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
       return it == file->metadata().end() ? std::string() : it->second;
     };
     const std::string version = value("egc_dataset_part");
-    check_data(!version.empty(), "it is no part of a dataset");
+    check_data(!version.empty(), "not a partition of a dataset");
     check_data(version == kVersion,
-               "it was cut by another version of egc; \"egc data partition\" makes it anew");
+               "it was written by another version of egc; run \"egc data partition\" again");
     check_data(value("checksum") ==
                    checksum(file->tensors(), value("structure") + value("place") + value("whole")),
-               "the checksum does not fit");
+               "the checksum does not match");
     const json place = parse_json<json>(value("place"), path.string(), ErrorKind::kData);
     DatasetPart out;
     out.part = place.at("part").get<int64_t>();
     out.parts = place.at("parts").get<int64_t>();
     out.cut = place.at("cut").get<std::string>();
     check_data(out.part == part && (parts == 0 || out.parts == parts),
-               "it is part {} of {}, needed is {} of {}", out.part, out.parts, part, parts);
+               "it is partition {} of {}, expected {} of {}; train with as many ranks as there are "
+               "partitions",
+               out.part, out.parts, part, parts);
     out.dataset = with_structure(value("structure"), path.string());
     out.dataset.checksum_of_dataset = value("whole");
     check_structure(out.dataset);
@@ -277,7 +280,7 @@ DatasetPart read_part(const fs::path& dir, int64_t part, int64_t parts) {
     check_part(out);
     return out;
   } catch (const json::exception&) {
-    fail(ErrorKind::kData, "{}: its description is not as egc writes it", path.string());
+    fail(ErrorKind::kData, "{}: not written by egc: its description is invalid", path.string());
   } catch (const std::exception& e) {
     const std::string why = e.what();
     fail(ErrorKind::kData, "{}", why.starts_with(path.string()) ? why : path.string() + ": " + why);

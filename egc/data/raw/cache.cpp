@@ -34,13 +34,13 @@ std::optional<Dataset> load_file(const fs::path& path, const std::string& stamp)
     };
     if (value("egc_dataset_cache") != kCacheVersion || value("stamp") != stamp) return std::nullopt;
     check_data(value("checksum") == checksum(file->tensors(), value("structure")),
-               "the checksum does not fit");
+               "the checksum does not match");
     Dataset d = with_structure(value("structure"), path.string());
     visit_arrays(d, LoadTensors{std::move(file)});
     check_dataset(d, path.string());  // a checksum keeps out accidents, not intentions
     return d;
   } catch (const std::exception& e) {
-    log_warning("{}: the cache is damaged and made anew: {}", path.string(), e.what());
+    log_warning("{}: rebuilding the corrupt cache: {}", path.string(), e.what());
     return std::nullopt;
   }
 }
@@ -109,7 +109,7 @@ void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& d
     const std::string structure = structure_of(dataset);
     // Names that are no UTF-8 do not survive JSON; such a dataset goes without a cache.
     check_data(with_structure(structure, dir.string()).info == dataset.info,
-               "its name is no UTF-8");
+               "its name is not valid UTF-8");
     StoreTensors store;
     visit_arrays(dataset, store);
     const std::map<std::string, std::string> metadata = {
@@ -129,7 +129,7 @@ void store_cache(const fs::path& dir, const std::string& stamp, const Dataset& d
   } catch (const std::exception& e) {
     reason = e.what();
   }
-  log_message(LogLevel::kInfo, fmt::format("no cache of {}: {}", dir.string(), reason));
+  log_message(LogLevel::kInfo, fmt::format("cannot cache {}: {}", dir.string(), reason));
 }
 
 }  // namespace egc::data

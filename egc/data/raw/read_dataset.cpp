@@ -33,14 +33,12 @@ GivenInfo find_info(const fs::path& dir) {
 }
 
 void check_is_dataset(const fs::path& dir) {
-  check_data(fs::exists(dir), "{}: no such directory, and no dataset of that name is known",
+  check_data(fs::exists(dir), "{}: no such dataset directory", dir.string());
+  check_data(fs::is_directory(dir), "{}: expected a dataset directory, found a file", dir.string());
+  check_data(fs::is_directory(dir / "raw"),
+             "{}: not a dataset: it has no directory raw/ (with edge.csv.gz, num-node-list.csv.gz "
+             "and graph-label.csv.gz or node-label.csv.gz, or with relations/)",
              dir.string());
-  check_data(fs::is_directory(dir), "{}: expected a directory, the dataset's", dir.string());
-  check_data(
-      fs::is_directory(dir / "raw"),
-      "{}: is not a dataset: it has no directory raw/ (with edge.csv.gz, num-node-list.csv.gz "
-      "and graph-label.csv.gz or node-label.csv.gz, or with relations/)",
-      dir.string());
 }
 
 void check_edge_ids(const Dataset& d, const fs::path& path) {
@@ -50,7 +48,7 @@ void check_edge_ids(const Dataset& d, const fs::path& path) {
       const int32_t a = s.edges[2 * e];
       const int32_t b = s.edges[2 * e + 1];
       if (a < 0 || a >= s.num_nodes || b < 0 || b >= s.num_nodes)
-        fail(ErrorKind::kData, "{}:{}: expected ids in [0, {}), the nodes of graph {}, got {},{}",
+        fail(ErrorKind::kData, "{}:{}: expected node ids in [0, {}), those of graph {}, got {},{}",
              path.string(), s.first_edge + e + 1, s.num_nodes, k, a, b);
     }
   }
@@ -67,7 +65,7 @@ void read_edges(const RawSource& source, Dataset& d) {
                d.num_graphs(), d.first_edge.size() - 1);
     rules.rows = d.first_edge.back();
   } else {
-    check_data(d.num_graphs() == 1, "{}: not found, and there are {} graphs",
+    check_data(d.num_graphs() == 1, "{}: not found, but needed for {} graphs",
                (source.raw / "num-edge-list.csv.gz").string(), d.num_graphs());
   }
   d.edges = read_number_table<int32_t>(path, rules);

@@ -37,7 +37,7 @@ void check_names(const HeteroSchema& schema, const fs::path& where) {
 void read_node_types(const fs::path& path, HeteroParts& h) {
   TextLinesReader lines(path);
   std::string_view line;
-  check_data(lines.next(line), "{}: expected a line of node types, found nothing", path.string());
+  check_data(lines.next(line), "{}: expected a line of node types, found none", path.string());
   const auto names = split_at(line, ",");
   check_data(lines.next(line), "{}: expected a second line, the numbers of nodes", path.string());
   const auto counts = split_at(line, ",");
@@ -83,8 +83,8 @@ std::vector<std::vector<std::string>> read_triplets(const fs::path& raw) {
   }
   std::sort(out.begin(), out.end());
   if (const auto twice = std::adjacent_find(out.begin(), out.end()); twice != out.end())
-    fail(ErrorKind::kData, "{}: the relation {} comes twice",
-         (raw / "triplet-type-list.csv.gz").string(), fmt::join(*twice, ","));
+    fail(ErrorKind::kData, "{}: duplicate relation {}", (raw / "triplet-type-list.csv.gz").string(),
+         fmt::join(*twice, ","));
   check_data(!out.empty(), "{}: expected at least one relation", (raw / "relations").string());
   return out;
 }
@@ -208,8 +208,8 @@ bool is_hetero(const RawSource& source) {
 
 void read_hetero(const RawSource& source, Dataset& dataset) {
   check_data(!source.given.has("task") || source.given.info.task == Task::kNodeClassificationHetero,
-             "{}: the layout has several types, so the task must be node-classification-hetero, "
-             "got {}",
+             "{}: the dataset has several node types, so the task must be "
+             "node-classification-hetero, got {}",
              (source.dir / "dataset.json").string(), tasks().name_of(source.given.info.task));
   dataset.info.task = Task::kNodeClassificationHetero;
   dataset.info.node_features = FeatureKind::kNone;

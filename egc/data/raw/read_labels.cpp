@@ -20,8 +20,7 @@ TextLines read_token_lines(const fs::path& path, int64_t rows) {
   std::string_view line;
   while (lines.next(line)) {
     if (static_cast<int64_t>(first.size()) > rows)
-      fail(ErrorKind::kData,
-           "{}:{}: expected {} lines, one for each of the graphs, and here is another",
+      fail(ErrorKind::kData, "{}:{}: expected {} lines, one for each of the graphs, found more",
            path.string(), lines.line_number(), rows);
     bytes.insert(bytes.end(), line.begin(), line.end());
     first.push_back(static_cast<int64_t>(bytes.size()));
@@ -59,8 +58,8 @@ Task guess_graph_task(const Matrix<float>& values, const fs::path& path) {
     all_integers &= v >= -1;  // -1 may stand for no label, other negatives are numbers
   }
   check_data(!signs || values.empty(),
-             "{}: the labels are -1 and 1; -1 means unlabelled here, so write 0 for the negative "
-             "class, or say \"task\": \"graph-regression\" in dataset.json",
+             "{}: the labels are -1 and 1, but -1 means unlabelled; use 0 for the negative class, "
+             "or set \"task\": \"graph-regression\" in dataset.json",
              path.string());
   if (values.columns > 1) return bits ? Task::kGraphBinary : Task::kGraphRegression;
   return all_integers ? Task::kGraphClassification : Task::kGraphRegression;

@@ -21,7 +21,7 @@ class Marks {
   void take(const Array<int64_t>& ids, int part, const fs::path& path, int64_t line = 0) {
     constexpr const char* kParts[] = {"", "train", "valid", "test"};
     const auto items = static_cast<int64_t>(part_.size());
-    check_data(!ids.empty(), "{}: the split is empty", path.string());
+    check_data(!ids.empty(), "{}: the set is empty", path.string());
     for (int64_t k = 0; k < ids.size(); ++k) {
       const auto where = [&] {
         return fmt::format("{}:{}", path.string(), line == 0 ? k + 1 : line);
@@ -29,7 +29,8 @@ class Marks {
       if (ids[k] < 0 || ids[k] >= items)
         fail(ErrorKind::kData, "{}: an id must be in [0, {}), got {}", where(), items, ids[k]);
       if (part_[ids[k]] != 0)
-        fail(ErrorKind::kData, "{}: {} is in {} already", where(), ids[k], kParts[part_[ids[k]]]);
+        fail(ErrorKind::kData, "{}: id {} is already in {}", where(), ids[k],
+             kParts[part_[ids[k]]]);
       part_[ids[k]] = static_cast<uint8_t>(part);
     }
   }

@@ -110,7 +110,8 @@ void write_hetero(const fs::path& raw, const Dataset& d) {
 void check_new_directory(const fs::path& dir) {
   std::error_code error;
   if (fs::exists(dir, error) && !(fs::is_directory(dir, error) && fs::is_empty(dir, error)))
-    fail(ErrorKind::kUsage, "{}: exists and is not empty; nothing was changed", dir.string());
+    fail(ErrorKind::kUsage, "{}: already exists and is not empty; choose another --out",
+         dir.string());
 }
 
 void write_text_file(const fs::path& path, const std::string& text) {

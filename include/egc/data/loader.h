@@ -18,7 +18,7 @@ struct LoaderOptions {
   bool shuffle = true;      // random order in each epoch
   uint64_t seed = 0;        // of the order
   int prefetch = 2;         // batches prepared ahead; 0: no thread
-  // A last batch of fewer graphs joins the one before: batch norm needs at least two.
+  // A last batch of fewer graphs joins the one before: batch norm needs at min_batch_size two.
   int64_t min_batch_size = 1;
   // In a process group: this rank's share of every batch.
   int64_t share = 0;

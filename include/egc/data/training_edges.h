@@ -21,7 +21,7 @@ struct EdgeRules {
   static EdgeRules of(const Dataset& dataset);  // the rules of a dataset
 };
 
-// Kinds of edges in a code graph.
+// AccumulatorSet of edges in a code graph.
 enum class CodeEdge : int32_t { kAst, kAstInverse, kNextToken, kNextTokenInverse };
 
 // The edges of graph k of a code dataset: [E, 3] source, target, kind.
