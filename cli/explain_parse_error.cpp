@@ -42,12 +42,38 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return out;
 }
 
+// "--threads: Value 0 not in range 1 to 4096" in our words. What has no entry stays as it is.
+std::string reworded(const std::string& text, const std::string& path) {
+  const auto colon = text.find(": ");
+  const std::string name = text.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 2);
+  if (text == "A subcommand is required")
+    return fmt::format("{} needs a command; {} --help lists the commands", path, path);
+  if (name.ends_with(" is required") && rest.empty())
+    return fmt::format("{} needs {}; {} --help explains it", path,
+                       name.substr(0, name.size() - sizeof " is required" + 1), path);
+  if (rest.starts_with("1 required ") && rest.ends_with(" missing"))
+    return fmt::format("{} needs a value", name);
+  if (const auto at = rest.find(" not in range "); rest.starts_with("Value ") && at < rest.size())
+    return fmt::format("{} must be from {}, got {}", name,
+                       rest.substr(at + sizeof " not in range " - 1),
+                       rest.substr(sizeof "Value", at - sizeof "Value"));
+  if (const auto at = rest.find(" not in {"); at != std::string::npos && rest.ends_with("}")) {
+    std::string choices = rest.substr(at + sizeof " not in {" - 1);
+    choices.pop_back();
+    for (size_t k = 0; (k = choices.find(',', k)) != std::string::npos; k += 2)
+      choices.replace(k, 1, ", ");
+    return fmt::format("{} must be one of {}, got {}", name, choices, rest.substr(0, at));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  if (unknown.empty()) return error.what();
   const Understood u = understood(app);
+  if (unknown.empty()) return reworded(error.what(), u.path);
   const std::string word = unknown.front().substr(0, unknown.front().find('='));
   const bool is_flag = word.starts_with("-");
   const std::vector<std::string> known = is_flag ? flags_of(u.line) : commands_of(*u.command);

@@ -43,7 +43,11 @@ const CLI::Option* add_common_options(CLI::App& app, CommonOptions& common) {
                  "Number of threads (default: all cores available to this process)")
       ->check(CLI::Range(1, 4096));
   const CLI::Option* seed =
-      app.add_option("--seed", common.seed, "Random seed")->capture_default_str();
+      app.add_option("--seed", common.seed, "Random seed")
+          ->check([](const std::string& text) {
+            return text.starts_with("-") ? "Value " + text + " not in range 0 to 2^64 - 1" : "";
+          })
+          ->capture_default_str();
   app.add_flag("--quiet", common.quiet, "Print only warnings and errors to stderr");
   app.add_flag("--json", common.json, "Print JSON lines to stdout, and nothing else");
   common.data_dir = default_data_dir();

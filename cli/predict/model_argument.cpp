@@ -12,6 +12,7 @@
 #include "egc/core/nearest_name.h"
 #include "egc/core/safetensors.h"
 #include "egc/data/dataset_info.h"
+#include "egc/inference/model.h"
 
 namespace egc::cli {
 namespace {
@@ -112,9 +113,9 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
                                    fmt::join(shipped, ", ")));
   }
   if (!fs::is_directory(path, ignored)) return alone(path);
-  if (fs::exists(path / "config.json", ignored)) return alone(path / kModel);
+  if (fs::exists(path / "config.json", ignored)) return alone(inference::model_path(path));
   const std::vector<std::string> models = models_of_seeds(path);
-  if (models.empty()) return alone(path / kModel);  // opening it tells what is wrong
+  if (models.empty()) return alone(inference::model_path(path));  // which tells what is wrong
   if (argument.ensemble) return models;
   if (common.seed_given) {
     const std::string wanted = (path / fmt::format("seed-{}", common.seed) / kModel).string();

@@ -137,11 +137,20 @@ void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
   for (const FieldFacts& field : app::settable_fields()) {
     if (field.kind == FieldKind::kSwitch) {
       c.add_flag_function(
-          field.flag + ",!--no-" + field.flag.substr(2),
-          [&settings, key = field.key](int64_t count) {
-            settings[key] = count > 0 ? "true" : "false";
-          },
-          field.help);
+           field.flag + ",!--no-" + field.flag.substr(2),
+           [&settings, key = field.key](int64_t count) {
+             settings[key] = count > 0 ? "true" : "false";
+           },
+           field.help)
+          ->check(CLI::Validator(
+              [](const std::string& text) {
+                const bool is_known = text.empty() || text == "true" || text == "false" ||
+                                      std::all_of(text.begin(), text.end(), [](char c) {
+                                        return c == '-' || (c >= '0' && c <= '9');
+                                      });
+                return is_known ? std::string() : text + " not in {true,false}";
+              },
+              ""));
       continue;
     }
     const char* type = field.kind == FieldKind::kInteger  ? "INT"
@@ -184,7 +193,7 @@ void add_train(CLI::App& app, const CommonOptions& common) {
           CLI::AsNumberWithUnit(std::map<std::string, int64_t>{{"k", 1000}, {"M", 1000000}}));
   add_settings(*c, f.settings);
   c->add_option("--until", o->until, "Pause after this epoch; --resume continues")
-      ->check(CLI::Range(0, 1 << 30));
+      ->check(CLI::Range(1, 1 << 30));
   c->add_option("--checkpoint-every", o->checkpoint_every, "Epochs between checkpoints")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();

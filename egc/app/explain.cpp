@@ -267,6 +267,10 @@ class Explainer {
 }  // namespace
 
 ExplainResult explain(const ExplainOptions& options, const OpenInput& open) {
+  // Its report would replace the run's.
+  if (std::error_code ignored;
+      !options.out.empty() && fs::exists(fs::path(options.out) / "config.json", ignored))
+    fail(ErrorKind::kUsage, "{} is the directory of a run; choose another --out", options.out);
   Explainer explainer(options);
   const NextChunk next = open(explainer.model().trained_on());
   int64_t to_draw = options.out.empty() ? 0 : options.pictures;

@@ -73,7 +73,7 @@ std::vector<std::string> command_of(const TrialOptions& o, const Session& sessio
            "--config", dir.config().string(),
            "--seed",   std::to_string(trial.seed),
            "--out",    dir.run().string()};
-  out.insert(out.end(), {"--until", std::to_string(until)});
+  if (until > 0) out.insert(out.end(), {"--until", std::to_string(until)});
   for (const std::string& a : child_arguments(session, threads)) out.push_back(a);
   return out;
 }

@@ -73,9 +73,10 @@ std::vector<TrainOutcome> train_at_once(const std::vector<std::string>& runs, co
   };
   const int64_t threads = threads_of_child(o.jobs, std::ssize(runs));
   for (const std::string& run : runs) {
-    jobs.commands.push_back({"train", "--resume", run, "--checkpoint-every",
-                             std::to_string(o.checkpoint_every), "--until",
-                             std::to_string(o.until)});
+    jobs.commands.push_back(
+        {"train", "--resume", run, "--checkpoint-every", std::to_string(o.checkpoint_every)});
+    if (o.until > 0)
+      jobs.commands.back().insert(jobs.commands.back().end(), {"--until", std::to_string(o.until)});
     for (const std::string& a : child_arguments(session, threads))
       jobs.commands.back().push_back(a);
   }

@@ -125,7 +125,8 @@ void Rendezvous::wait_for_others(const GroupAddress& address, Clock::time_point 
   int missing = size_ - 1;
   while (missing > 0) {
     if (Clock::now() >= deadline)
-      fail(ErrorKind::kSystem, "timed out waiting for {} other ranks", missing);
+      fail(ErrorKind::kSystem, "timed out waiting for {} other rank{}", missing,
+           missing == 1 ? "" : "s");
     std::vector<pollfd> polls = {{listener.socket(), POLLIN, 0}};
     for (const Connection& connection : strangers)
       polls.push_back({connection.socket(), POLLIN, 0});

@@ -87,7 +87,14 @@ void check_same_columns(const std::vector<data::FeatureColumn>& trained,
 }  // namespace
 
 std::filesystem::path model_path(const std::filesystem::path& path) {
-  return std::filesystem::is_directory(path) ? path / "best.safetensors" : path;
+  if (!std::filesystem::is_directory(path)) return path;
+  const std::filesystem::path model = path / "best.safetensors";
+  if (!std::filesystem::exists(model))
+    fail(ErrorKind::kModel, "{}: expected a run or a model file, found {}", path.string(),
+         std::filesystem::exists(path / "dataset.json") || std::filesystem::exists(path / "raw")
+             ? "a dataset (egc data info shows it)"
+             : "a directory without best.safetensors");
+  return model;
 }
 
 Model Model::load(const std::filesystem::path& path) {

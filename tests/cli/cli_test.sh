@@ -16,7 +16,7 @@ expect() {
 }
 [ "$("$egc" | grep -c "^Usage: egc")" -eq 1 ] && "$egc" >/dev/null || fail "egc alone prints no help, or fails"
 expect 2 "nonsense" -- nonsense
-expect 2 "subcommand" -- bench
+expect 2 "needs a command" -- bench
 expect 2 "mars" -- bench fusion --topology mars
 expect 2 "arxiv-like" -- bench fusion --topology mars
 expect 2 "scale" -- bench fusion --scale 2

@@ -39,8 +39,8 @@ for command in list info verify generate fetch "build csv" "build molecules" "bu
 done
 
 # Wrong calls.
-expect 2 "subcommand" -- data
-expect 2 "subcommand" -- data build
+expect 2 "needs a command" -- data
+expect 2 "needs a command" -- data build
 expect 2 "nonsense" -- data nonsense
 expect 2 "dataset" -- data info
 expect 2 "name" -- data generate --out "$work/x"

@@ -145,7 +145,7 @@ cmp paused/best.safetensors whole/best.safetensors || fail "a paused run ends in
 expect 2 "networks of EGC layers only" -- explain gcn small
 expect 2 "takes either an input" -- explain $run
 expect 3 "unknown dataset" -- explain $run nothing-there
-expect 5 "best.safetensors" -- explain small small
+expect 4 "found a dataset" -- explain small small
 expect 2 "missing-space.json" -- search settings small --config gcn.json --space missing-space.json --out x
 echo '{"lr": [1]}' >bad.json
 expect 2 "bad.json" -- search settings small --config gcn.json --space bad.json --out x

@@ -193,7 +193,7 @@ expect 2 "egc: --patience must" -- train data --model gcn --patience -1 --out x
 expect 2 "wrong.json" -- train data --config wrong.json --out x
 expect 6 "epoch 1, batch 2" -- train data --model gcn --lr 1e30 --epochs 1 --out runs/nan
 expect 4 "dataset.json" -- predict data/dataset.json data
-expect 5 "data/best.safetensors: cannot be opened" -- eval data data
+expect 4 "data: expected a run or a model file, found a dataset" -- eval data data
 expect 3 "the network was made for graph-regression" -- eval runs/alone mine
 expect 2 "model or --config" -- info
 [ ! -e x ] || fail "a refused run leaves a directory"
