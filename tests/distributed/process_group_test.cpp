@@ -636,8 +636,7 @@ TEST(Rendezvous, APortOfAnotherProgramIsPassedOverBesideALauncher) {
   std::jthread answers([&] { first.say_to_who_comes("HTTP/1.1 400 Bad Request\r\n\r\n"); });
   // Another group's rank 0 has the next port, and waits.
   std::jthread other([&] {
-    EXPECT_EQ(meet({{0, 2, kHere, ports[1]}}, seconds(3))[0],
-              "timed out waiting for 1 other rank");
+    EXPECT_EQ(meet({{0, 2, kHere, ports[1]}}, seconds(3))[0], "timed out waiting for 1 other rank");
   });
   sleep(milliseconds(100));
   std::vector<GroupAddress> group = places(3, port);
