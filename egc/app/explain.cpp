@@ -240,7 +240,7 @@ class Explainer {
         result_.nodes);
     for (size_t k = 0; k < result_.layers.size(); ++k) {
       report::BarChart chart;
-      chart.title = fmt::format("Layer {}: aggregators", k + 1);
+      chart.title = fmt::format("Layer {}: share of each aggregator", k + 1);
       chart.unit = "%";
       chart.names = result_.aggregators;
       chart.series = {"share"};

@@ -41,7 +41,8 @@ std::string to_svg(const BarChart& chart) {
     out += "\n";
   }
   out += "</svg><p class=\"legend\">";
-  for (size_t s = 0; s < series; ++s) out += legend_entry(kStyles[s], chart.series[s]);
+  for (size_t s = 0; series > 1 && s < series; ++s)  // of one the title tells
+    out += legend_entry(kStyles[s], chart.series[s]);
   return out + "</p></figure>\n";
 }
 

@@ -46,7 +46,7 @@ svg text.symbol { fill: var(--back); font-weight: 600; text-anchor: middle; }
 .kind6 { --kind: var(--k6); }
 circle[class^=kind] { fill: var(--kind); } .legend [class^=kind]::before { color: var(--kind); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .5rem; text-align: right; border: 1px solid var(--grid); }
+th, td { padding: .25rem .5rem; text-align: right; white-space: nowrap; border: 1px solid var(--grid); }
 th { color: var(--soft); font-weight: 500; } pre { background: var(--card); border-radius: .5rem;
   padding: .75rem; overflow-x: auto; font-size: .85rem; }
 summary { cursor: pointer; } dd { overflow-wrap: anywhere; }

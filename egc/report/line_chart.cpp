@@ -36,7 +36,8 @@ class Drawing {
     const size_t stride = count_ / 200 + 1;
     for (size_t k = 0; k < count_; k += stride) add_strip(out, k, stride, unit);
     out += "</svg><p class=\"legend\">";
-    for (const Line& line : chart_.lines) out += legend_entry(line.style, line.name);
+    if (chart_.lines.size() > 1)  // of one the title tells
+      for (const Line& line : chart_.lines) out += legend_entry(line.style, line.name);
     if (marked) out += legend_entry("mark", chart_.mark);
     return out + "</p></figure>\n";
   }

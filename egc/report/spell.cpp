@@ -20,6 +20,7 @@ std::string spell_score(const std::string& metric, double mean, double deviation
 }
 
 std::string spell_time(double seconds) {
+  if (seconds < 9.95) return fmt::format("{:.1f} s", std::max(0.0, seconds));
   const auto s = static_cast<int64_t>(std::clamp(seconds, 0.0, 1e9));
   if (s < 60) return fmt::format("{} s", s);
   if (s < 3600) return fmt::format("{}:{:02} min", s / 60, s % 60);

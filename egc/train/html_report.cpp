@@ -51,7 +51,7 @@ std::string confusion_table(const Report& r) {
 
 std::string training_curves(const Report& r) {
   report::LineChart chart;
-  chart.title = chart.y_name = "Loss";
+  chart.title = "Loss";
   chart.lines = {{"training set", "train", column(r.history, &EpochRecord::train_loss)},
                  {"validation set", "valid", column(r.history, &EpochRecord::valid_loss)}};
   chart.marked = r.best_epoch;
