@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <chrono>
 
 #include <algorithm>
 #include <cstdlib>
@@ -49,6 +50,20 @@ void show(const std::vector<std::string>& parts) {
   fmt::print(stderr, "\r{}\x1b[K", line);
   std::fflush(stderr);
   is_there = true;
+}
+
+OnProgress counts(std::string what, bool quiet) {
+  if (quiet || !is_possible()) return {};
+  using Clock = std::chrono::steady_clock;
+  return [what = std::move(what), last = Clock::time_point()](int64_t done, int64_t total) mutable {
+    if (const auto now = Clock::now(); now - last >= std::chrono::milliseconds(100))
+      last = now;
+    else
+      return;
+    show({total > 0 ? fmt::format("{} of {} {} ({:.0f} %)", done, total, what,
+                                  100.0 * static_cast<double>(done) / static_cast<double>(total))
+                    : fmt::format("{} {}", done, what)});
+  };
 }
 
 void clear() {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/progress.h"
+
 namespace egc::cli::status_line {
 
 // Whether show() has an effect.
@@ -16,6 +18,9 @@ bool is_possible();
 // The parts that fit beside each other within 80 columns, or the terminal if it is narrower. The
 // first parts matter most; they are ASCII.
 void show(const std::vector<std::string>& parts);
+
+// Shows "12 of 34 images (35 %)", a few times a second. Empty where it should be quiet.
+OnProgress counts(std::string what, bool quiet);
 
 // Takes the line away, if there is one.
 void clear();

@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/data/build_module.h"
+#include "cli/status_line.h"
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/data/build/build_code.h"
@@ -202,8 +203,11 @@ void add_molecules(CLI::App& build, const CommonOptions& common) {
     o->molecules.fractions = o->fractions();
     o->molecules.seed = common.seed;
     o->molecules.name = o->name();
+    o->molecules.on_progress = status_line::counts("molecules", common.quiet);
+    const status_line::Cleared cleared;
     std::vector<molecules::BadSmiles> bad;
     const data::Dataset d = build_module().build_molecules(o->molecules, bad);
+    status_line::clear();
     for (const auto& b : bad)
       log_warning("{}:{}: skipped \"{}\": {}", o->molecules.smiles.string(), b.line,
                   b.smiles.substr(0, 80), b.reason);
@@ -231,7 +235,10 @@ void add_images(CLI::App& build, const CommonOptions& common) {
     o->images.fractions = o->fractions();
     o->images.seed = common.seed;
     o->images.name = o->name();
+    o->images.on_progress = status_line::counts("images", common.quiet);
+    const status_line::Cleared cleared;
     const data::Dataset d = build_module().build_images(o->images);
+    status_line::clear();
     write_dataset(d, o->out);
     report(d, *o, common);
   });
@@ -257,7 +264,10 @@ void add_code(CLI::App& build, const CommonOptions& common) {
     o->code.fractions = o->fractions();
     o->code.seed = common.seed;
     o->code.name = o->name();
+    o->code.on_progress = status_line::counts("functions", common.quiet);
+    const status_line::Cleared cleared;
     const data::CodeDataset built = data::build_code(o->code);
+    status_line::clear();
     for (const auto& reason : built.skipped) log_warning("skipped {}", reason);
     data::create_directory_whole(o->out, [&](const fs::path& to) {
       write_dataset_files(built.dataset, to);

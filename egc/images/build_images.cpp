@@ -110,8 +110,11 @@ data::Dataset build_images(const ImageOptions& options) {
   std::vector<Source> all = train;
   all.insert(all.end(), test.begin(), test.end());
   std::vector<data::GraphRecord> graphs(all.size());
-  parallel_tasks(static_cast<int64_t>(all.size()),
-                 [&](int64_t k) { graphs[k] = make_graph(all[k], options.superpixels); });
+  ProgressCounter progress(options.on_progress, std::ssize(all));
+  parallel_tasks(std::ssize(all), [&](int64_t k) {
+    graphs[k] = make_graph(all[k], options.superpixels);
+    progress.add(1);
+  });
   data::DatasetBuilder builder({.node = 5});
   for (data::GraphRecord& g : graphs) {
     builder.add(g);

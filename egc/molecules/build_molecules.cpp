@@ -32,8 +32,10 @@ std::vector<Made> make_all(const std::vector<SmilesRow>& rows, const MoleculeOpt
   std::vector<Made> out(rows.size());
   constexpr int64_t kPerTask = 64;
   const auto count = static_cast<int64_t>(rows.size());
+  ProgressCounter progress(options.on_progress, count);
   parallel_tasks((count + kPerTask - 1) / kPerTask, [&](int64_t task) {
-    for (int64_t k = task * kPerTask; k < std::min(count, (task + 1) * kPerTask); ++k) {
+    const int64_t end = std::min(count, (task + 1) * kPerTask);
+    for (int64_t k = task * kPerTask; k < end; ++k) {
       try {
         out[k].graph = smiles_to_graph(rows[k].smiles, options.recipe);
         out[k].graph.values = rows[k].labels;
@@ -45,6 +47,7 @@ std::vector<Made> make_all(const std::vector<SmilesRow>& rows, const MoleculeOpt
         out[k].error = e.what();
       }
     }
+    progress.add(end - task * kPerTask);
   });
   return out;
 }

@@ -49,6 +49,7 @@ Function parse_function(const json& record) {
 
 std::vector<Function> read_functions(const CodeOptions& options, CodeDataset& out) {
   std::vector<Function> functions;
+  ProgressCounter progress(options.on_progress, 0);
   std::set<std::string> seen;  // of name and tree: copies of a function must not be in two parts
   for_each_output_line(
       {"python3", "-I", "-c", kFunctionsToGraphs, options.from.string(),
@@ -60,6 +61,7 @@ std::vector<Function> read_functions(const CodeOptions& options, CodeDataset& ou
                                             record.at("error").get<std::string>()));
           return;
         }
+        progress.add(1);
         Function f = parse_function(record);
         std::string key = f.name;
         for (const auto& t : f.types) key.append(1, ' ').append(t);

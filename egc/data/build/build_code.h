@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/progress.h"
 #include "egc/data/dataset.h"
 
 namespace egc::data {
@@ -16,6 +17,7 @@ struct CodeOptions {
   int64_t max_nodes = 1500;
   int64_t attributes = 10000;  // the commonest of the training part get numbers of their own
   std::array<double, 3> fractions = {0.8, 0.1, 0.1};  // of projects, or of files if there are few
+  OnProgress on_progress = {};                        // functions read; the total is not known
   uint64_t seed = 0;
   std::string name;
 };

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "egc/core/progress.h"
 #include "egc/data/build/dataset_builder.h"
 #include "egc/data/dataset.h"
 
@@ -25,8 +26,9 @@ struct ImageOptions {
   // Images of the training set that become the validation set; -1: a tenth (CIFAR-10: 5,000, as
   // published).
   int64_t valid = -1;
-  uint64_t seed = 0;  // of the split
-  std::string name;   // of the dataset
+  uint64_t seed = 0;            // of the split
+  std::string name;             // of the dataset
+  OnProgress on_progress = {};  // images made
 };
 
 data::Dataset build_images(const ImageOptions& options);  // a graph per image

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "egc/core/progress.h"
 #include "egc/data/dataset.h"
 #include "egc/molecules/molecule.h"
 
@@ -35,6 +36,7 @@ struct MoleculeOptions {
   std::array<double, 3> fractions = {0.8, 0.1, 0.1};  // of training, validation and test set
   uint64_t seed = 0;                                  // of a random split
   std::string name;                                   // of the dataset
+  OnProgress on_progress = {};                        // molecules made
 };
 
 // A line that is not a valid molecule.
