@@ -16,6 +16,11 @@ int64_t product(const std::vector<int64_t>& shape) {
   return out;
 }
 
+// A byte of a file: any value but 0 is true, where a bool may be 0 or 1 only.
+struct StoredBool {
+  uint8_t value = 0;
+};
+
 // Calls f(T{}) with the C++ type that holds the values.
 template <class F>
 void with_storage(DType type, F&& f) {
@@ -39,7 +44,7 @@ void with_storage(DType type, F&& f) {
     case DType::kU8:
       return f(uint8_t{});
     case DType::kBool:
-      return f(bool{});
+      return f(StoredBool{});
   }
 }
 
@@ -48,6 +53,8 @@ template <class T>
 auto widened(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
     return static_cast<double>(to_float(value));
+  else if constexpr (std::is_same_v<T, StoredBool>)
+    return static_cast<int64_t>(value.value != 0);
   else if constexpr (std::is_integral_v<T>)
     return static_cast<int64_t>(value);
   else
@@ -58,6 +65,8 @@ template <class To, class From>
 To narrowed(From value) {
   if constexpr (std::is_same_v<To, Half>)
     return to_half(static_cast<float>(value));
+  else if constexpr (std::is_same_v<To, StoredBool>)
+    return StoredBool{static_cast<uint8_t>(value != 0)};
   else if constexpr (std::is_same_v<To, BFloat16>)
     return to_bfloat16(static_cast<float>(value));
   else
@@ -197,7 +206,7 @@ NdArray NdArray::stack(const std::vector<NdArray>& parts) {
 
 bool NdArray::equals(const NdArray& other) const {
   return dtype_ == other.dtype_ && shape_ == other.shape_ &&
-         std::memcmp(bytes(), other.bytes(), num_bytes()) == 0;
+         (num_bytes() == 0 || std::memcmp(bytes(), other.bytes(), num_bytes()) == 0);
 }
 
 Tensor NdArray::to_tensor(DType type) const {
