@@ -19,7 +19,7 @@ struct TrainRequest {
   TrainOptions options;          // dataset, network and training
   std::string out;               // directory; empty: `runs/<dataset>-<model>`
   std::string resume;            // directory of an interrupted run, instead of a dataset
-  int64_t seeds = 1;             // number of seeds, from the session's on
+  int64_t seeds = 1;             // number of seeds, from Session::seed on
   int64_t jobs = 1;              // seeds at a time, each in its own process
   bool overwrite = false;        // replace existing runs
   int64_t checkpoint_every = 1;  // epochs
