@@ -9,15 +9,15 @@
 namespace egc::cli {
 namespace {
 
-// The last command that was understood, and "egc bench fusion" as it was written.
-struct Understood {
+// The last command that was recognized, and "egc bench fusion" as it was written.
+struct ParsedCommand {
   const CLI::App* command;
   std::string path;
   std::vector<const CLI::App*> line;  // from the program to the command
 };
 
-Understood understood(const CLI::App& app) {
-  Understood out{&app, app.get_name(), {&app}};
+ParsedCommand parsed_command(const CLI::App& app) {
+  ParsedCommand out{&app, app.get_name(), {&app}};
   for (auto next = app.get_subcommands(); !next.empty(); next = out.command->get_subcommands()) {
     out.command = next.front();
     out.path += " " + out.command->get_name();
@@ -72,7 +72,7 @@ std::string reworded(const std::string& text, const std::string& path) {
 
 std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  const Understood u = understood(app);
+  const ParsedCommand u = parsed_command(app);
   if (unknown.empty()) return reworded(error.what(), u.path);
   const std::string word = unknown.front().substr(0, unknown.front().find('='));
   const bool is_flag = word.starts_with("-");

@@ -21,8 +21,8 @@ class Heartbeats {
   static constexpr std::chrono::seconds kSilence{10};
   using OnLost = std::function<void(const std::string& sentence)>;
 
-  // lines: Rendezvous::take_connections(). on_lost is called once, from a thread of the
-  // heartbeats's own.
+  // connections: Rendezvous::take_connections(). on_lost is called once, from the thread that sends
+  // and reads heartbeats.
   Heartbeats(std::vector<Connection> connections, int rank, int size, OnLost on_lost);
   // Others are told that this rank ends, which they must not take for a loss of theirs.
   ~Heartbeats();
@@ -54,7 +54,7 @@ class Heartbeats {
 
   int rank_;
   int size_;
-  std::vector<Peer> peers_;  // the heartbeats's thread's alone
+  std::vector<Peer> peers_;  // of the thread alone
   OnLost on_lost_;
   std::atomic<bool> leaving_ = false;
   bool said_leave_ = false;

@@ -14,7 +14,7 @@
 namespace egc::distributed {
 namespace {
 
-// Longer than anything but a loss, which the heartbeats sees long before.
+// Longer than anything but a loss, which missing heartbeats tell long before.
 constexpr std::chrono::minutes kCollective{30};
 
 using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;

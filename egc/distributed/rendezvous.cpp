@@ -46,7 +46,7 @@ std::vector<std::string> unpack(const std::string& packed, size_t count) {
 }
 
 constexpr std::chrono::milliseconds kPause{50};  // between two attempts
-// What rank 0 has to greet where another program may listen as well.
+// How long rank 0 may take to answer where another program may listen as well.
 constexpr std::chrono::seconds kGreeting{5};
 
 // The message of this kind that must come next.

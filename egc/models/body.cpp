@@ -40,7 +40,7 @@ ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
 }
 
 Tensor ConvBody::run(Tape& tape, Block& block, const Tensor& x, const Csr& graph) {
-  if (watch_) watch_(*block.conv, x, graph);
+  if (hook_) hook_(*block.conv, x, graph);
   if (block.bare) return block.conv->forward(tape, x, graph);
   const Tensor residual = config_.residual ? x : Tensor();
   if (!tape.is_recording()) {

@@ -19,12 +19,12 @@ using LayerHook = std::function<void(nn::Conv& conv, const Tensor& x, const Csr&
 class Body : public nn::Module {
  public:
   // Until it is called with nothing.
-  void hook_layers(LayerHook watch) { watch_ = std::move(watch); }
+  void hook_layers(LayerHook hook) { hook_ = std::move(hook); }
   virtual Tensor forward(Tape& tape, Tensor x, const Csr& graph) = 0;
   virtual int64_t out_width() const = 0;
 
  protected:
-  LayerHook watch_;
+  LayerHook hook_;
 };
 
 // Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In inference

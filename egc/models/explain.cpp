@@ -98,14 +98,14 @@ std::pair<Tensor, Tensor> graph_spectrum(const Csr& graph) {
 }
 
 std::vector<LayerTerms> explain(Network& network, const ModelInput& input, const Tensor& waves) {
-  auto* watched = dynamic_cast<HomogeneousNetwork*>(&network);
+  auto* hooked = dynamic_cast<HomogeneousNetwork*>(&network);
   std::vector<LayerTerms> out;
-  if (watched != nullptr) {
-    struct Watch {
+  if (hooked != nullptr) {
+    struct HookGuard {
       HomogeneousNetwork& network;
-      ~Watch() { network.hook_layers({}); }
-    } const watch{*watched};
-    watched->hook_layers([&](nn::Conv& conv, const Tensor& x, const Csr& graph) {
+      ~HookGuard() { network.hook_layers({}); }
+    } const guard{*hooked};
+    hooked->hook_layers([&](nn::Conv& conv, const Tensor& x, const Csr& graph) {
       const auto* egc = dynamic_cast<nn::EgcConv*>(&conv);
       if (egc == nullptr) return;
       const nn::EgcConvOptions& o = egc->options;

@@ -12,7 +12,7 @@ class HomogeneousNetwork : public Network {
  public:
   explicit HomogeneousNetwork(const ModelConfig& config);
   Tensor forward(Tape& tape, const ModelInput& input) override;
-  void hook_layers(LayerHook watch) { body_->hook_layers(std::move(watch)); }
+  void hook_layers(LayerHook hook) { body_->hook_layers(std::move(hook)); }
 
  private:
   std::shared_ptr<EncoderModule> encoder_;  // "encoder", may be null

@@ -12,7 +12,7 @@
 
 namespace egc::distributed {
 
-// AsyncSums the gradients of one network. Every rank calls its functions in the same order.
+// Sums the gradients of one network. Every rank calls its functions in the same order.
 class GradientSum {
  public:
   // sizes: elements of each parameter, in the network's order. `group` must outlive it.
