@@ -1,6 +1,6 @@
 // A network of one's own around EgcConv: which of two communities a node belongs to, from noisy
 // features and the edges, half of the nodes unseen.
-#include <egc/egc.h>
+#include <egc/egc.hpp>
 
 #include <cmath>
 #include <cstdio>

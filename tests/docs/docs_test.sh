@@ -22,7 +22,7 @@ for page in README.md docs/getting-started.md; do
 done
 
 {
-  echo '#include <egc/egc.h>'
+  echo '#include <egc/egc.hpp>'
   echo 'void snippet(int64_t num_nodes, const std::vector<int64_t>& sources, const std::vector<int64_t>& targets,'
   echo '             const egc::Tensor& x, const egc::Tensor& grad_y) {'
   sed -n '/^```cpp$/,/^```$/p' "$source/README.md" | grep -v -e '^```' -e '^#include'
