@@ -31,12 +31,6 @@ void send_log_to_stderr(bool quiet) {
   });
 }
 
-std::string default_data_dir() {
-  if (const char* dir = std::getenv("EGC_DATA"); dir != nullptr && *dir != 0) return dir;
-  const char* home = std::getenv("HOME");
-  return std::string(home == nullptr ? "." : home) + "/.cache/egc";
-}
-
 // Of every command. Returns --seed.
 const CLI::Option* add_common_options(CLI::App& app, CommonOptions& common) {
   app.add_option("--threads", common.threads,
@@ -50,7 +44,7 @@ const CLI::Option* add_common_options(CLI::App& app, CommonOptions& common) {
           ->capture_default_str();
   app.add_flag("--quiet", common.quiet, "Print only warnings and errors to stderr");
   app.add_flag("--json", common.json, "Print JSON lines to stdout, and nothing else");
-  common.data_dir = default_data_dir();
+  common.data_dir = app::default_data_dir();
   common.program = "/proc/self/exe";
   app.add_option("--data-dir", common.data_dir,
                  "Directory of the datasets (default: $EGC_DATA, else ~/.cache/egc)");

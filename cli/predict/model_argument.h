@@ -23,7 +23,4 @@ std::vector<std::string> find_models(const ModelArgument& argument, const Common
 // Where --seed chose a run, generated data are still those of training.
 CommonOptions options_for_data(const ModelArgument& argument, const CommonOptions& common);
 
-// Names of the shipped models.
-std::vector<std::string> pretrained_models();
-
 }  // namespace egc::cli

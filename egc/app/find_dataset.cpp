@@ -1,5 +1,7 @@
 #include "egc/app/find_dataset.h"
 
+#include <cstdlib>
+
 #include "egc/core/error.h"
 #include "egc/core/nearest_name.h"
 #include "egc/data/build/target_type.h"
@@ -11,6 +13,12 @@
 namespace egc::app {
 
 namespace fs = std::filesystem;
+
+std::string default_data_dir() {
+  if (const char* dir = std::getenv("EGC_DATA"); dir != nullptr && *dir != 0) return dir;
+  const char* home = std::getenv("HOME");
+  return std::string(home == nullptr ? "." : home) + "/.cache/egc";
+}
 
 std::optional<fs::path> dataset_directory(const std::string& name, const Session& session) {
   if (name == kPapersOfMag) return dataset_directory("mag", session);

@@ -77,11 +77,13 @@ struct Pool {
 };
 constinit Pool g_pool;
 constinit std::atomic<int> g_threads{0};  // 0: not asked for yet
+constinit std::atomic<ParallelRunner> g_runner{nullptr};
 
 enum class Role { kFree, kCaller, kWorker, kSerial };
 constinit thread_local Role t_role = Role::kFree;  // of this thread in the tasks that it is in
 constinit thread_local bool t_sits = false;        // as a worker of the pool
 constinit thread_local bool t_called = false;      // the tasks that the pool runs
+constinit thread_local int t_threads = 0;          // of calls from this thread; 0: g_threads
 
 class InRole {
  public:
@@ -167,11 +169,17 @@ void forget_workers() {
   p.sleeping = 0;
   p.caller_sleeps = false;
   p.taken = t_called;
+  g_runner = nullptr;
+}
+
+// Before the first thread is started that a fork loses.
+void expect_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, forget_workers);
+  static_cast<void>(registered);
 }
 
 void start_workers(int wanted) {
-  static const int registered = pthread_atfork(nullptr, nullptr, forget_workers);
-  static_cast<void>(registered);
+  expect_forks();
   Pool& p = g_pool;
   try {
     for (; p.workers < wanted; ++p.workers) std::thread(worker).detach();
@@ -179,18 +187,39 @@ void start_workers(int wanted) {
   }
 }
 
-// With the pool taken. Returns the first exception of a task.
-std::exception_ptr run_on_pool(int threads, int64_t count, detail::TaskFunction function,
-                               void* context) {
+// With the pool taken. `first`: where the first exception of a task goes.
+void set_tasks(int64_t count, detail::TaskFunction function, void* context,
+               std::exception_ptr& first) {
   Pool& p = g_pool;
-  start_workers(threads - 1);
-  std::exception_ptr first;
   p.count = count;
   p.function = function;
   p.context = context;
   p.first = &first;
   p.failed.store(false, std::memory_order_relaxed);
   p.next.store(0, std::memory_order_relaxed);
+}
+
+// With the pool taken. Returns the first exception of a task.
+std::exception_ptr run_on_runner(ParallelRunner run, int threads, int64_t count,
+                                 detail::TaskFunction function, void* context) {
+  std::exception_ptr first;
+  set_tasks(count, function, context, first);
+  run(
+      [](void*) {
+        const InRole worker(t_role == Role::kFree ? Role::kWorker : t_role);
+        work();
+      },
+      nullptr, static_cast<unsigned>(threads), 0);
+  return first;
+}
+
+// As above, on the pool's own threads.
+std::exception_ptr run_on_pool(int threads, int64_t count, detail::TaskFunction function,
+                               void* context) {
+  Pool& p = g_pool;
+  start_workers(threads - 1);
+  std::exception_ptr first;
+  set_tasks(count, function, context, first);
   const uint32_t seats = std::min(threads - 1, p.workers);
   p.gate.store(seats * kSeat);
   if (p.sleeping.load() > 0) wake(p.gate, seats);
@@ -212,6 +241,7 @@ std::exception_ptr run_on_pool(int threads, int64_t count, detail::TaskFunction 
 
 int num_threads() {
   if (t_role != Role::kFree) return 1;
+  if (t_threads > 0) return t_threads;
   const int threads = g_threads.load(std::memory_order_relaxed);
   if (threads > 0) return threads;
   const int wanted = detail::default_threads(std::getenv("OMP_NUM_THREADS"), available_cores());
@@ -225,6 +255,16 @@ void set_num_threads(int n) {
   check(n >= 1, "set_num_threads: the number of threads must be at least 1, got {}", n);
   g_pool.spin = n <= available_cores();  // with more, who spins keeps another from working
   g_threads = n;
+}
+
+void set_num_threads_here(int n) {
+  check(n >= 0, "set_num_threads: the number of threads must be at least 1, got {}", n);
+  t_threads = n;
+}
+
+void set_parallel_runner(ParallelRunner run) {
+  expect_forks();
+  g_runner = run;
 }
 
 namespace detail {
@@ -247,7 +287,9 @@ void run_tasks(int64_t count, TaskFunction function, void* context) {
     {
       const InRole caller(Role::kCaller);
       t_called = true;
-      first = run_on_pool(threads, count, function, context);
+      const ParallelRunner runner = g_runner.load(std::memory_order_relaxed);
+      first = runner != nullptr ? run_on_runner(runner, threads, count, function, context)
+                                : run_on_pool(threads, count, function, context);
       t_called = false;
     }
     g_pool.taken = false;

@@ -199,8 +199,12 @@ int64_t Dataset::num_bytes() const {
   return sum;
 }
 
-void check_dataset(const Dataset& d, const std::string& where) {
+void check_graphs(const Dataset& d, const std::string& where) {
   d.hetero.empty() ? check_homogeneous(d, where) : check_hetero(d, where);
+}
+
+void check_dataset(const Dataset& d, const std::string& where) {
+  check_graphs(d, where);
   const bool of_graphs = is_graph_task(d.info.task);
   const int64_t labelled = of_graphs           ? d.num_graphs()
                            : !d.hetero.empty() ? d.num_items()

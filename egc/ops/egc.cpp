@@ -20,6 +20,12 @@ struct Products {
   Tensor weights;  // [num_targets, H*A*B], activated
 };
 
+SliceLayout layout_of(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
+                      const Csr& graph) {
+  return choose_slices(graph, shape.bases, w.theta.rows() / shape.bases,
+                       static_cast<int64_t>(size_of(x.dtype())));
+}
+
 FusedShape fused_shape(const EgcShape& s, int64_t head_width) {
   return {s.aggregators, s.self_loops, s.heads, s.bases, head_width};
 }
@@ -31,14 +37,13 @@ FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const Product
 
 // The fused pass; of a part of a graph the others' rows travel while rows that do not need them
 // are computed.
-Tensor run_fused(const Csr& graph, const FusedShape& shape, Products& p, const Tensor& bias,
-                 const EpilogueTensors& epilogue, bool recorded) {
+void run_fused(const Csr& graph, const FusedShape& shape, Products& p, const Tensor& bias,
+               const EpilogueTensors& epilogue, bool recorded, const Tensor& out) {
   std::optional<HaloRows> halo;
   if (graph.halo() != nullptr) {
     halo.emplace(*graph.halo(), p.bases);
     p.bases = halo->rows();
   }
-  const Tensor out = Tensor::empty(graph.num_targets(), shape.out_width(), p.bases.dtype());
   with_type(out.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const auto rows = [&](int64_t begin, int64_t end) {
@@ -52,7 +57,6 @@ Tensor run_fused(const Csr& graph, const FusedShape& shape, Products& p, const T
     }
     rows(interior, graph.num_targets());
   });
-  return out;
 }
 
 struct FusedGradients {
@@ -120,12 +124,12 @@ Columns<T> slice_of(const Tensor& bases, const SliceLayout& layout, int64_t s) {
           layout.row_stride(s)};
 }
 
-Products make_products(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
-                       const Tensor& x_target, const Tensor& theta, const SliceLayout& layout) {
+// Fills p.bases and p.weights.
+void make_products(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
+                   const Tensor& x_target, const Tensor& theta, const Products& p) {
+  const SliceLayout& layout = p.layout;
   const bool same = !x_target.defined();
   const Tensor& rows = same ? x : x_target;
-  Products p{layout, Tensor::empty(x.rows(), theta.rows(), x.dtype()),
-             Tensor::empty(rows.rows(), w.phi.rows(), x.dtype())};
   with_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const int64_t in = x.columns();
@@ -151,28 +155,14 @@ Products make_products(const EgcShape& shape, const EgcWeights& w, const Tensor&
     }
   });
   activate_weights(shape.activation, shape.heads, p.weights);
-  return p;
 }
 
-struct Saved {
-  EgcShape shape;
-  EgcWeights weights;
-  Tensor x;
-  Tensor x_target;
-  Csr graph;
-  FusedShape fused;
-  Products products;
-  Tensor theta;  // by slice
-};
-
-// From the gradients of bases and weights to those of x, theta and phi.
+// From the gradients of bases and weights to those of x, theta and phi. theta: by slice.
 template <class T>
-void products_backward(const Saved& saved, const FusedGradients& g) {
-  const SliceLayout& layout = saved.products.layout;
-  const Tensor& x = saved.x;
-  const EgcWeights& w = saved.weights;
-  const bool same = !saved.x_target.defined();
-  const Tensor& rows = same ? x : saved.x_target;
+void products_backward(const SliceLayout& layout, const EgcWeights& w, const Tensor& theta,
+                       const Tensor& x, const Tensor& x_target, const FusedGradients& g) {
+  const bool same = !x_target.defined();
+  const Tensor& rows = same ? x : x_target;
   const int64_t in = x.columns();
   Gradient::Sink to_x;
   Gradient::Sink to_phi;
@@ -186,7 +176,7 @@ void products_backward(const Saved& saved, const FusedGradients& g) {
     GemmGradTerm<T> t{in,
                       layout.row_stride(s),
                       {x.data<T>(), in},
-                      {saved.theta.data<T>() + at, in},
+                      {theta.data<T>() + at, in},
                       slice_of<const T>(g.bases, layout, s)};
     if (to_x.to.defined()) t.grad_x = {to_x.to.data<T>(), in};
     t.add_to_x = to_x.accumulate || s > 0;
@@ -246,34 +236,59 @@ void check_egc(const EgcShape& s, const EgcWeights& w, const Tensor& x, const Te
         graph.rows_are_sources(),
         "egc: a graph whose {} targets are other nodes than its {} sources needs features of both",
         graph.num_targets(), graph.num_own_sources());
+  check_fused(graph, fused_shape(s, w.theta.rows() / s.bases));
+}
+
+// As egc_forward(), with an epilogue.
+void forward(const EgcShape& shape, const EgcWeights& w, const Tensor& x, const Tensor& x_target,
+             const Csr& graph, EgcProducts& products, const EpilogueTensors& epilogue,
+             bool recorded, const Tensor& out) {
+  const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
+  const SliceLayout layout = layout_of(shape, w, x, graph);
+  Products p{layout, products.bases, products.weights};
+  make_products(shape, w, x, x_target, theta_by_slice(w.theta, layout), p);
+  run_fused(graph, fused, p, w.bias, epilogue, recorded, out);
+  products.bases = p.bases;
 }
 
 }  // namespace
 
+void egc_forward(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
+                 const Tensor& x_target, const Csr& graph, EgcProducts& products,
+                 const Tensor& out) {
+  check_egc(shape, w, x, x_target, graph);
+  forward(shape, w, x, x_target, graph, products, {}, false, out);
+}
+
+void egc_backward(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
+                  const Tensor& x_target, const Csr& graph, const EgcProducts& products,
+                  const Tensor& grad_out) {
+  const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
+  const SliceLayout layout = layout_of(shape, w, x, graph);
+  const FusedGradients g =
+      run_fused_backward(graph, fused, {layout, products.bases, products.weights}, grad_out);
+  activate_weights_backward(shape.activation, shape.heads, products.weights, g.weights);
+  const Tensor theta = theta_by_slice(w.theta, layout);
+  with_type(grad_out.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    products_backward<T>(layout, w, theta, x, x_target, g);
+    add_column_sum<T>(grad_out, w.bias);
+  });
+}
+
 Tensor egc(Tape& tape, const EgcShape& shape, const EgcWeights& w, const Tensor& x,
            const Csr& graph, const EpilogueTensors& epilogue, const Tensor& x_target) {
   check_egc(shape, w, x, x_target, graph);
-  const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
-  check_fused(graph, fused);
   const bool recorded = tape.wants({&x, &x_target, &w.theta, &w.phi, &w.phi_bias, &w.bias});
-  const SliceLayout layout =
-      choose_slices(graph, shape.bases, fused.head_width, static_cast<int64_t>(size_of(x.dtype())));
-  const Tensor theta = theta_by_slice(w.theta, layout).detached();
-  Products products = make_products(shape, w, x, x_target, theta, layout);
-  Tensor out = run_fused(graph, fused, products, w.bias, epilogue, recorded);
+  EgcProducts products{Tensor::empty(x.rows(), w.theta.rows(), x.dtype()),
+                       Tensor::empty(graph.num_targets(), w.phi.rows(), x.dtype())};
+  Tensor out =
+      Tensor::empty(graph.num_targets(), w.theta.rows() / shape.bases * shape.heads, x.dtype());
+  forward(shape, w, x, x_target, graph, products, epilogue, recorded, out);
   if (recorded)
     tape.record(out, {x, x_target, w.theta, w.phi, w.phi_bias, w.bias},
-                [saved = Saved{shape, w, x, x_target, graph, fused, products, theta}](
-                    const Tensor& grad_out) {
-                  const FusedGradients g =
-                      run_fused_backward(saved.graph, saved.fused, saved.products, grad_out);
-                  activate_weights_backward(saved.shape.activation, saved.shape.heads,
-                                            saved.products.weights, g.weights);
-                  with_type(grad_out.dtype(), [&](auto zero) {
-                    using T = decltype(zero);
-                    products_backward<T>(saved, g);
-                    add_column_sum<T>(grad_out, saved.weights.bias);
-                  });
+                [shape, w, x, x_target, graph, products](const Tensor& grad_out) {
+                  egc_backward(shape, w, x, x_target, graph, products, grad_out);
                 });
   return out;
 }
@@ -292,7 +307,8 @@ Tensor egc_aggregate(Tape& tape, const EgcShape& shape, const Tensor& bases, con
   const bool recorded = tape.wants({&bases, &weights, &bias});
   Products products{SliceLayout::row_major(shape.bases, fused.head_width), bases.detached(),
                     weights.detached()};
-  Tensor out = run_fused(graph, fused, products, bias, {}, recorded);
+  Tensor out = Tensor::empty(graph.num_targets(), fused.out_width(), bases.dtype());
+  run_fused(graph, fused, products, bias, {}, recorded, out);
   if (recorded)
     tape.record(out, {bases, weights, bias},
                 [graph, fused, products, bases, weights, bias](const Tensor& grad_out) {

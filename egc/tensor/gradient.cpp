@@ -22,13 +22,15 @@ void add_values(const Tensor& a, const Tensor& b, const Tensor& to) {
 
 void Gradient::add(const Tensor& gradient) {
   if (!value_.defined()) {
-    value_ = gradient.detached();
+    if (memory_.defined())
+      memory_.copy_from(gradient);
+    value_ = memory_.defined() ? memory_ : gradient.detached();
     return;
   }
   expect_matrix("gradient", "what is added", gradient, value_.rows(), value_.columns(),
                 value_.dtype());
   // A buffer that somebody else holds too must not change.
-  const Tensor sum = value_.is_sole_owner()
+  const Tensor sum = value_.is_sole_owner() || memory_.defined()
                          ? value_
                          : Tensor::empty(value_.rows(), value_.columns(), value_.dtype());
   with_type(value_.dtype(), [&](auto zero) { add_values<decltype(zero)>(value_, gradient, sum); });
@@ -37,11 +39,13 @@ void Gradient::add(const Tensor& gradient) {
 
 Gradient::Sink Gradient::sink(int64_t rows, int64_t columns, DType type) {
   if (!value_.defined()) {
-    value_ = Tensor::empty(rows, columns, type);
+    if (memory_.defined())
+      expect_matrix("gradient", "its memory", memory_, rows, columns, type);
+    value_ = memory_.defined() ? memory_ : Tensor::empty(rows, columns, type);
     return {value_, false};
   }
   expect_matrix("gradient", "what is added to", value_, rows, columns, type);
-  if (!value_.is_sole_owner()) value_ = value_.clone();
+  if (!value_.is_sole_owner() && !memory_.defined()) value_ = value_.clone();
   return {value_, true};
 }
 

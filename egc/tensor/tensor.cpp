@@ -118,6 +118,13 @@ Tensor Tensor::with_gradient() const {
   return out;
 }
 
+Tensor Tensor::with_gradient_in(const Tensor& memory) const {
+  expect_matrix("gradient", "its memory", memory, rows_, columns_, type_);
+  Tensor out = *this;
+  out.gradient_ = std::make_shared<Gradient>(memory);
+  return out;
+}
+
 Tensor Tensor::detached() const {
   Tensor out = *this;
   out.gradient_.reset();

@@ -6,6 +6,9 @@
 
 namespace egc::app {
 
+// Where datasets are stored unless somebody says otherwise: $EGC_DATA, or else ~/.cache/egc.
+std::string default_data_dir();
+
 // Settings that all commands share.
 struct Session {
   uint64_t seed = 0;     // of all randomness

@@ -135,6 +135,8 @@ struct Dataset {
 // Throws kData unless sizes, ids, labels and splits are consistent: call it for datasets made in
 // memory. `where` begins the message.
 void check_dataset(const Dataset& dataset, const std::string& where);
+// As above, of graphs and features alone: for datasets without labels, which networks predict for.
+void check_graphs(const Dataset& dataset, const std::string& where);
 
 // Calls f(name, array or matrix) for every array of a dataset, const or not.
 template <class Data, class F>

@@ -34,6 +34,23 @@ struct EgcWeights {
 Tensor egc(Tape& tape, const EgcShape& shape, const EgcWeights& weights, const Tensor& x,
            const Csr& graph, const EpilogueTensors& epilogue = {}, const Tensor& x_target = {});
 
+// What the forward pass keeps for the backward pass.
+struct EgcProducts {
+  Tensor bases;    // [num_sources, B*L], its columns in an order of the engine's own
+  Tensor weights;  // [num_targets, H*A*B], activated
+};
+
+// The two passes without a tape, for callers who own all memory. The forward pass writes out:
+// [num_targets, H*L] and the products. The backward pass adds to the gradients of x, x_target and
+// the weights, of those tensors that have one.
+void egc_forward(const EgcShape& shape, const EgcWeights& weights, const Tensor& x,
+                 const Tensor& x_target, const Csr& graph, EgcProducts& products,
+                 const Tensor& out);
+// As above.
+void egc_backward(const EgcShape& shape, const EgcWeights& weights, const Tensor& x,
+                  const Tensor& x_target, const Csr& graph, const EgcProducts& products,
+                  const Tensor& grad_out);
+
 // The second half alone, on given bases and combination weights, for layers that share bases.
 // bases: [num_own_sources, B*L].   weights: [num_targets, H*A*B], activated.   bias: [1, H*L] or
 // undefined.   Result: [num_targets, H*L].

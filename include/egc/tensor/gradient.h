@@ -10,6 +10,10 @@ namespace egc {
 // The gradient with respect to one tensor.
 class Gradient {
  public:
+  Gradient() = default;  // nothing yet
+  // Contributions are written and added to this matrix.
+  explicit Gradient(Tensor memory) : memory_(std::move(memory)) {}
+
   // The gradient; undefined before the first contribution.
   const Tensor& value() const { return value_; }
   // Returns the gradient and resets it to undefined.
@@ -33,6 +37,7 @@ class Gradient {
  private:
   friend class Tape;
   Tensor value_;
+  Tensor memory_;        // where value_ has to be; undefined: anywhere
   int64_t pending_ = 0;  // recorded operators whose backward pass may still add
 };
 

@@ -27,7 +27,8 @@ class Tensor {
   static Tensor zeros(int64_t rows, int64_t columns, DType type);
   // A matrix with all elements equal to `value`.
   static Tensor full(int64_t rows, int64_t columns, DType type, double value);
-  // A read-only matrix in memory that `owner` keeps alive.
+  // A matrix in memory that `owner` keeps alive, or the caller where it is null. Operators only read
+  // it; who owns the memory may write through data().
   template <class T>
   static Tensor borrow(const T* data, int64_t rows, int64_t columns,
                        std::shared_ptr<const void> owner);
@@ -58,6 +59,8 @@ class Tensor {
   const std::shared_ptr<Gradient>& gradient() const { return gradient_; }
   // The same values with a gradient of their own: a leaf.
   Tensor with_gradient() const;
+  // As above; the gradient is written to a matrix of the same shape.
+  Tensor with_gradient_in(const Tensor& memory) const;
   // The same values as a constant.
   Tensor detached() const;
 
