@@ -1,84 +1,224 @@
-"""Graphs that are prepared once: sorted by target, with what the layers derive from them."""
+"""Graphs that layers take: edges sorted by target, once."""
 
-import threading
+import ctypes
+import itertools
 import weakref
-from collections import OrderedDict
-from typing import Dict, List, Optional, Tuple
 
-import torch
-from torch import Tensor
+from ._library import check, lib, made
 
-from . import _library  # noqa: F401  (torch.classes.egc)
-
-# Graph(edge_index, num_nodes, edge_weight): edge_index int64 [2, E], row 0 sources, row 1 targets;
-# edge_weight a constant, or None.
-Graph = torch.classes.egc.Graph
+SAME_NODES = -1
+_ids = itertools.count(1)
+_by_id = weakref.WeakValueDictionary()  # for code that can only pass numbers along
 
 
-def graph_from_csr(adj_t: Tensor):
-    """A graph from a sparse CSR tensor [N, N] whose row i lists the sources of edges into i.
+class Graph:
+    """An immutable graph.
 
-    Its values are edge weights, unless all of them are 1.
+    ``Graph(edge_index, num_nodes)``: ``edge_index`` [2, E] of integers, sources in row 0, targets in row 1
+    (numpy, torch, lists); or a scipy.sparse matrix or array whose entry [i, j] is an edge from i to j; or a
+    networkx graph. ``edge_weight`` [E] are constants. ``num_sources``: for a graph from one set of nodes to
+    another, whose targets are the ``num_nodes``.
     """
-    if adj_t.dim() != 2 or adj_t.size(0) != adj_t.size(1):
-        raise ValueError(f"graph_from_csr: expected a square matrix, got {list(adj_t.shape)}")
-    values = adj_t.values()
-    weights = None if bool((values == 1).all()) else values
-    return torch.ops.egc.graph_from_csr(adj_t.crow_indices(), adj_t.col_indices(), weights)
+
+    __slots__ = ("_handle", "id", "num_nodes", "num_sources", "has_weights", "__weakref__")
+
+    def __init__(self, edge_index, num_nodes=None, edge_weight=None, *, num_sources=None):
+        if hasattr(edge_index, "tocoo") or hasattr(edge_index, "is_directed") and hasattr(edge_index, "nodes"):
+            edge_index, num_nodes, edge_weight = _foreign(edge_index, num_nodes, edge_weight, num_sources)
+        edges = _edges(edge_index)
+        weights = _weights(edge_weight, edges.shape[1])
+        num_nodes = _count(num_nodes, "num_nodes", int(edges.max()) + 1 if num_sources is None and edges.size else 0)
+        sources = SAME_NODES if num_sources is None else _count(num_sources, "num_sources", 0)
+        self._build(
+            num_nodes, sources, edges.shape[1], edges[0].ctypes.data, edges[1].ctypes.data,
+            None if weights is None else weights.ctypes.data,
+        )
+
+    def _build(self, num_nodes, num_sources, num_edges, source, target, weight):
+        """From addresses: int64 sources and targets, float32 weights or None."""
+        self._handle = None
+        self._own(
+            made(lib.egc_graph_from_edges, num_nodes, num_sources, num_edges, source, target, weight),
+            num_nodes, num_sources, weight is not None,
+        )
+
+    def _own(self, handle, num_nodes, num_sources, has_weights):
+        self._handle = handle
+        self.num_nodes = num_nodes
+        self.num_sources = num_nodes if num_sources == SAME_NODES else num_sources
+        self.has_weights = has_weights
+        self.id = next(_ids) if num_sources == SAME_NODES else -next(_ids)  # negative: two sets of nodes
+        _by_id[self.id] = self
+
+    @classmethod
+    def _from_pointers(cls, num_nodes, num_sources, num_edges, source, target, weight):
+        graph = cls.__new__(cls)
+        graph._build(num_nodes, num_sources, num_edges, source, target, weight)
+        return graph
+
+    @classmethod
+    def from_csr(cls, offsets, sources, edge_weight=None, *, num_sources=None):
+        """From CSR arrays by target: ``offsets`` [num_nodes + 1], ``sources`` [E]."""
+        import numpy as np
+
+        offsets, sources = _integers(offsets, "offsets", 1), _integers(sources, "sources", 1)
+        if offsets.size == 0 or offsets[-1] != sources.size:
+            raise ValueError(f"egc.Graph: offsets must end at the number of edges, {sources.size}, got {offsets[-1:]}")
+        weights = _weights(edge_weight, sources.size)
+        graph = cls.__new__(cls)
+        graph._handle = None
+        count = SAME_NODES if num_sources is None else _count(num_sources, "num_sources", 0)
+        graph._own(
+            made(
+                lib.egc_graph_from_csr, offsets.size - 1, count, offsets.ctypes.data, sources.ctypes.data,
+                None if weights is None else np.ascontiguousarray(weights).ctypes.data,
+            ),
+            offsets.size - 1, count, weights is not None,
+        )
+        return graph
+
+    @staticmethod
+    def with_id(number):
+        """The living graph of this number."""
+        return _by_id[number]
+
+    @property
+    def is_square(self):
+        """Whether sources and targets are the same nodes."""
+        return self.id > 0
+
+    @property
+    def num_edges(self):
+        return lib.egc_graph_num_edges(self._handle)
+
+    def csr(self):
+        """Copies of offsets [num_nodes + 1] (int64), sources [E] (int32) and weights [E] (float32) or None."""
+        import numpy as np
+
+        offsets, sources, weights = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        lib.egc_graph_csr(self._handle, *map(ctypes.byref, (offsets, sources, weights)))
+
+        def copy(pointer, count, kind, dtype):
+            if count == 0:
+                return np.empty(0, dtype)
+            return np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(kind)), (count,)).copy()
+
+        return (
+            copy(offsets, self.num_nodes + 1, ctypes.c_int64, np.int64),
+            copy(sources, self.num_edges, ctypes.c_int32, np.int32),
+            copy(weights, self.num_edges, ctypes.c_float, np.float32) if weights else None,
+        )
+
+    @property
+    def edge_index(self):
+        """[2, E], sorted by target and source."""
+        import numpy as np
+
+        offsets, sources, _ = self.csr()
+        return np.stack([sources.astype(np.int64), np.repeat(np.arange(self.num_nodes), np.diff(offsets))])
+
+    @property
+    def edge_weight(self):
+        """[E] in the order of ``edge_index``, or None."""
+        return self.csr()[2]
+
+    def __reduce__(self):
+        return _from_state, (*self.csr(), None if self.is_square else self.num_sources)
+
+    def __deepcopy__(self, _):
+        return self  # immutable
+
+    def __copy__(self):
+        return self
+
+    def __del__(self, free=lib.egc_graph_free):
+        if getattr(self, "_handle", None):
+            free(self._handle)
+
+    def __repr__(self):
+        sources = "" if self.is_square else f", num_sources={self.num_sources}"
+        return f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}{sources})"
 
 
-# The layers of a network are given the same edge_index: its graph is prepared once and kept for as
-# long as that tensor lives and is not written to. Strong references are to graphs only.
-_MOST = 4  # graphs of one edge_index: a few sets of weights or numbers of nodes in turn
-_lock = threading.RLock()  # a weak reference may die in the middle of anything
-_prepared: Dict[int, "OrderedDict[_Key, _Entry]"] = {}
-_Key = Tuple[int, ...]
-_Entry = Tuple[List[weakref.ref], object]
+def _from_state(offsets, sources, weights, num_sources):
+    return Graph.from_csr(offsets, sources, weights, num_sources=num_sources)
 
 
-def _state(tensor: Optional[Tensor]) -> _Key:
-    if tensor is None:
-        return (0,)
-    if tensor.layout == torch.sparse_csr:
-        return (id(tensor), tensor._version)
-    return (id(tensor), tensor._version, tensor.data_ptr(), *tensor.shape)
+def _integers(values, what, dimensions):
+    """As contiguous int64; torch tensors are taken by what numpy makes of them."""
+    import numpy as np
+
+    try:
+        array = np.asarray(values)
+    except Exception as error:
+        raise TypeError(f"egc.Graph: {what} must be an array of integers: {error}") from None
+    if array.size == 0 and not isinstance(values, np.ndarray) and array.dtype == np.float64:
+        array = array.astype(np.int64)  # an empty list
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"egc.Graph: {what} must be of integers, got {array.dtype}")
+    if array.ndim != dimensions:
+        raise ValueError(f"egc.Graph: {what} must have {dimensions} dimension{'s' * (dimensions > 1)}, got {list(array.shape)}")
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"egc.Graph: {what} has a number beyond 64 bits, {array.max()}")
+    return np.ascontiguousarray(array, np.int64)
 
 
-def graph_of(edge_index: Tensor, num_nodes: int, edge_weight: Optional[Tensor]):
-    """The graph of an edge_index [2, E], or of a sparse CSR tensor [N, N]."""
-    if edge_weight is not None and edge_weight.requires_grad:
-        raise ValueError("EGConv: edge weights are constants, without gradient")
-    if edge_index.is_inference() or (edge_weight is not None and edge_weight.is_inference()):
-        return _make(edge_index, num_nodes, edge_weight)  # such tensors do not count their writes
-    name = id(edge_index)
-    key = (num_nodes, *_state(edge_index), *_state(edge_weight))
-    with _lock:
-        found = _prepared.get(name, {}).get(key)
-        if found is not None and all(ref() is not None for ref in found[0]):
-            return found[1]
-    graph = _make(edge_index, num_nodes, edge_weight)
-
-    def forget(_: weakref.ref) -> None:
-        with _lock:
-            _prepared.pop(name, None)
-
-    tensors = [edge_index] if edge_weight is None else [edge_index, edge_weight]
-    entry = ([weakref.ref(t, forget) for t in tensors], graph)
-    with _lock:
-        entries = _prepared.setdefault(name, OrderedDict())
-        entries[key] = entry
-        while len(entries) > _MOST:
-            entries.popitem(last=False)
-    return graph
+def _edges(edge_index):
+    edges = _integers(edge_index, "edge_index", 2)
+    if edges.shape[0] != 2:
+        raise ValueError(f"egc.Graph: edge_index must be [2, E], got {list(edges.shape)}")
+    return edges
 
 
-def _make(edge_index: Tensor, num_nodes: int, edge_weight: Optional[Tensor]):
-    if edge_index.layout == torch.sparse_csr:
-        if edge_weight is not None:
-            raise ValueError("EGConv: a sparse matrix has its edge weights as values")
-        if edge_index.size(0) != num_nodes:
-            raise ValueError(
-                f"EGConv: expected a matrix of {num_nodes} rows, got {edge_index.size(0)}"
-            )
-        return graph_from_csr(edge_index)
-    return Graph(edge_index, num_nodes, edge_weight)
+def _weights(edge_weight, num_edges):
+    import numpy as np
+
+    if edge_weight is None:
+        return None
+    if getattr(edge_weight, "requires_grad", False):
+        raise ValueError("egc.Graph: edge weights are constants, without gradient; detach() them")
+    weights = np.asarray(edge_weight)
+    if weights.dtype.kind not in "fiu":
+        raise TypeError(f"egc.Graph: edge_weight must be of numbers, got {weights.dtype}")
+    if weights.shape != (num_edges,):
+        raise ValueError(f"egc.Graph: {num_edges} edges need edge_weight [{num_edges}], got {list(weights.shape)}")
+    return np.ascontiguousarray(weights, np.float32)
+
+
+def _count(value, what, default):
+    if value is None:
+        return default
+    try:
+        import operator
+
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"egc.Graph: {what} must be a whole number, got {type(value).__name__}") from None
+    if not 0 <= number < 2**31:
+        raise ValueError(f"egc.Graph: {what} must be from 0 to {2**31 - 1}, got {number}")
+    return number
+
+
+def _foreign(graph, num_nodes, edge_weight, num_sources):
+    """edge_index, number of nodes and weights of a scipy or networkx graph."""
+    import numpy as np
+
+    if edge_weight is not None or num_sources is not None:
+        raise ValueError("egc.Graph: a scipy or networkx graph has its own weights and nodes")
+    if hasattr(graph, "tocoo"):
+        coo = graph.tocoo()
+        if coo.shape[0] != coo.shape[1]:
+            raise ValueError(f"egc.Graph: expected a square matrix, got {list(coo.shape)}")
+        if num_nodes not in (None, coo.shape[0]):
+            raise ValueError(f"egc.Graph: the matrix has {coo.shape[0]} nodes, not {num_nodes}")
+        weights = None if (coo.data == 1).all() else coo.data
+        return np.stack([coo.row, coo.col]).astype(np.int64), coo.shape[0], weights
+    number = {node: k for k, node in enumerate(graph.nodes)}
+    if num_nodes not in (None, len(number)):
+        raise ValueError(f"egc.Graph: the networkx graph has {len(number)} nodes, not {num_nodes}")
+    edges = [(number[a], number[b], data.get("weight", 1)) for a, b, data in graph.edges(data=True)]
+    if not graph.is_directed():  # both directions, but one for a loop
+        edges += [(b, a, w) for a, b, w in edges if a != b]
+    index = np.array([(a, b) for a, b, _ in edges], np.int64).reshape(-1, 2).T
+    weights = np.array([w for *_, w in edges], np.float64)
+    return index, len(number), None if (weights == 1).all() else weights

@@ -1,0 +1,127 @@
+"""Trained networks and their predictions."""
+
+import ctypes
+import json
+import threading
+
+from ._library import ModelError, encoded, lib, made
+from .dataset import Dataset, dataset, graph_arrays
+
+
+class Predictions:
+    """Predictions, a row for each graph, or for each node. ``numpy.asarray`` of it is ``values``."""
+
+    def __init__(self, values, classes, words, class_names, target_names):
+        self.values = values  # float32 [rows, columns]: values, or probabilities in tasks with classes
+        self.classes = classes  # int64 [rows], the most likely class; None in tasks without classes
+        self.words = words  # of sequence tasks: a list of words for each row
+        self.class_names = class_names  # of the columns, where they have names
+        self.target_names = target_names
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __len__(self):
+        return len(self.words) if self.values is None else len(self.values)
+
+    def __repr__(self):
+        return f"Predictions({len(self)} rows)"
+
+
+class Model:
+    """A trained network, from ``egc.load``."""
+
+    def __init__(self, pointer):
+        self._pointer = pointer
+        self._lock = threading.Lock()
+        info = json.loads(lib.egc_model_info(pointer).decode("utf-8", "replace"))
+        self.name = info["model"]  # of its layer
+        self.num_parameters = info["parameters"]
+        self.config = info["config"]  # of the network
+        self.metrics = info["metrics"] or {}  # scores of its training
+        self.dataset_info = info["dataset"]  # what it was trained on
+
+    def predict(self, graphs, *, batch=256):
+        """Predicts for a ``Dataset``, the name or path of one, a list of graphs (``Dataset.from_graphs`` says
+        which forms), or one graph. Features are scaled as in training."""
+        with self._lock:
+            if self._pointer is None:
+                raise ValueError("egc.Model: the model is closed")
+            data = self._dataset(graphs)
+            pointer = made(lib.egc_model_predict, self._pointer, data._handle.pointer, _batch(batch))
+        try:
+            return self._collect(pointer)
+        finally:
+            lib.egc_predictions_free(pointer)
+
+    def _dataset(self, graphs):
+        if isinstance(graphs, Dataset):
+            return graphs
+        if isinstance(graphs, str) or hasattr(graphs, "__fspath__"):
+            return dataset(graphs)
+        if isinstance(graphs, (tuple, dict)) or hasattr(graphs, "edge_index"):
+            graphs = [graphs]
+        try:
+            graphs = list(graphs)
+        except TypeError:
+            raise TypeError(f"predict: expected a Dataset, graphs or a name, got {type(graphs).__name__}") from None
+        arrays, found = graph_arrays(graphs)
+        trained = self.dataset_info
+        info = {"name": "data", **{k: v for k, v in trained.items() if k not in ("name", "scaling", "columns")}}
+        info.update(node_features=found.get("node_features", "none"), edge_features="none")
+        if found.get("node_features") == "categorical" and len(info["categories"]) != len(found["categories"]):
+            raise ModelError(f"predict: the model takes {len(info['categories'])} categorical features for each node, got {len(found['categories'])}")
+        arrays = {k: v for k, v in arrays.items() if not k.startswith("edge_features")}  # networks do not read them
+        return Dataset.from_arrays(info, arrays)
+
+    def _collect(self, pointer):
+        import numpy as np
+
+        rows, columns = ctypes.c_int64(), ctypes.c_int64()
+        values = lib.egc_predictions_values(pointer, ctypes.byref(rows), ctypes.byref(columns))
+        classes, words = lib.egc_predictions_classes(pointer), lib.egc_predictions_words(pointer)
+
+        def copy(address, kind, *shape):
+            return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), shape).copy()
+
+        return Predictions(
+            copy(values, ctypes.c_float, rows.value, columns.value) if values else None,
+            copy(classes, ctypes.c_int64, rows.value) if classes else None,
+            json.loads(words.decode("utf-8", "replace")) if words else None,
+            self.dataset_info.get("class_names") or None,
+            self.dataset_info.get("target_names") or None,
+        )
+
+    def close(self):
+        """Frees the network's memory; predicting is an error afterwards."""
+        with self._lock:
+            pointer, self._pointer = self._pointer, None
+        if pointer is not None:
+            lib.egc_model_free(pointer)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self, free=lib.egc_model_free):
+        if getattr(self, "_pointer", None):
+            free(self._pointer)
+
+    def __repr__(self):
+        return f"Model({self.name}, {self.num_parameters} parameters, {self.dataset_info['name']})"
+
+
+def _batch(batch):
+    if isinstance(batch, bool) or not isinstance(batch, int):
+        raise TypeError(f"predict: batch must be a whole number, got {type(batch).__name__}")
+    if not 1 <= batch < 2**31:
+        raise ValueError(f"predict: batch must be at least 1, got {batch}")
+    return batch
+
+
+def load(path, *, ensemble=False):
+    """Loads a run, a model file, or a shipped model by name (zinc-egc-m, molhiv-egc-s, ...). Of a run with
+    several seeds: the best on the validation set, or with ``ensemble`` the average of all."""
+    return Model(made(lib.egc_model_load, encoded(path, "egc.load: path"), int(bool(ensemble))))

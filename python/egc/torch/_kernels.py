@@ -1,0 +1,206 @@
+"""The fused operators on torch's tensors: each a kernel with a forward and a backward pass, on plain memory.
+
+A kernel is a graph and a layer's options. ``Function`` classes record kernels for autograd.
+"""
+
+import ctypes
+import functools
+
+import torch
+
+from .._library import Layer, fail, lib
+from ._threads import follow_torch
+
+AGGREGATORS = {"add": 0, "sum": 0, "mean": 1, "symnorm": 2, "max": 3, "min": 4, "var": 5, "std": 6}
+SELF_LOOPS = {"all": 0, "symnorm": 1, "none": 2}
+ACTIVATIONS = {"identity": 0, "softmax": 1, "sigmoid": 2, "hardtanh": 3}
+_DTYPES = {torch.float32: 0, torch.float64: 1}
+
+
+@functools.lru_cache(maxsize=None)
+def layer(dtype, aggregators=(), self_loops=2, activation=0, in_channels=0, heads=1, bases=1, width=1, version=0, slope=0.2):
+    """An egc_layer that lives as long as the process. aggregators: numbers."""
+    out = Layer(
+        _DTYPES[dtype], len(aggregators), (ctypes.c_int32 * 7)(*aggregators), self_loops, activation, version, in_channels,
+        heads, bases, width, slope,
+    )
+    out.address = ctypes.addressof(out)
+    return out
+
+
+def _pointer(t):
+    return None if t is None else t.data_ptr()
+
+
+def _contiguous(t):
+    return t if t is None or t.is_contiguous() else t.contiguous()
+
+
+def _like(t, wanted):
+    return torch.empty_like(t) if wanted else None
+
+
+class Kernel:
+    __slots__ = ("graph", "layer")
+
+    def __init__(self, graph, layer):
+        self.graph, self.layer = graph, layer
+
+
+class ConvKernel(Kernel):
+    """EGC. Inputs: x, x_target, bases_weight, comb_weight, comb_bias, bias."""
+
+    __slots__ = ()
+
+    def forward(self, x, x_target, bases_weight, comb_weight, comb_bias, bias, save, _forward=lib.egc_conv_forward):
+        graph, o = self.graph, self.layer
+        y = torch.empty((graph.num_nodes, o.heads * o.width), dtype=x.dtype)
+        saved = None
+        if save:
+            size = graph.num_sources * o.bases * o.width + graph.num_nodes * o.heads * o.num_aggregators * o.bases
+            saved = torch.empty(size, dtype=x.dtype)
+        follow_torch()
+        status = _forward(
+            graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),
+            comb_weight.data_ptr(), None if comb_bias is None else comb_bias.data_ptr(),
+            None if bias is None else bias.data_ptr(), y.data_ptr(), None if saved is None else saved.data_ptr(),
+        )
+        if status:
+            fail(status)
+        return y, saved
+
+    def backward(self, inputs, saved, grad_y, wanted, _backward=lib.egc_conv_backward):
+        x, x_target, bases_weight, comb_weight, comb_bias, bias = inputs
+        o = self.layer
+        grad_y = _contiguous(grad_y)
+        grads = [
+            torch.empty_like(x) if wanted[0] else None,
+            torch.empty_like(x_target) if wanted[1] else None,
+            torch.empty_like(bases_weight) if wanted[2] else None,
+            torch.empty_like(comb_weight) if wanted[3] else None,
+            torch.empty(o.heads * o.num_aggregators * o.bases, dtype=x.dtype) if wanted[4] else None,
+            torch.empty(o.heads * o.width, dtype=x.dtype) if wanted[5] else None,
+        ]
+        follow_torch()
+        status = _backward(
+            self.graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(),
+            bases_weight.data_ptr(), comb_weight.data_ptr(), grad_y.data_ptr(), saved.data_ptr(), *map(_pointer, grads),
+        )
+        if status:
+            fail(status)
+        return grads
+
+
+class CombineKernel(Kernel):
+    """The second half of EGC. Inputs: bases, weights."""
+
+    __slots__ = ()
+
+    def forward(self, bases, weights, save):
+        o = self.layer
+        y = bases.new_empty((self.graph.num_nodes, o.heads * o.width))
+        follow_torch()
+        status = lib.egc_combine_forward(self.graph._handle, o.address, bases.data_ptr(), weights.data_ptr(), y.data_ptr())
+        if status:
+            fail(status)
+        return y, None
+
+    def backward(self, inputs, saved, grad_y, wanted):
+        bases, weights = inputs
+        grads = [torch.empty_like(bases), torch.empty_like(weights)]
+        grad_y = _contiguous(grad_y)
+        follow_torch()
+        status = lib.egc_combine_backward(
+            self.graph._handle, self.layer.address, bases.data_ptr(), weights.data_ptr(), grad_y.data_ptr(), *map(_pointer, grads)
+        )
+        if status:
+            fail(status)
+        return grads
+
+
+class AggregateKernel(Kernel):
+    """Several aggregators of one matrix. Inputs: x."""
+
+    __slots__ = ()
+
+    def forward(self, x, save):
+        o = self.layer
+        y = x.new_empty((self.graph.num_nodes, o.num_aggregators * o.in_channels))
+        follow_torch()
+        status = lib.egc_aggregate_forward(self.graph._handle, o.address, x.data_ptr(), y.data_ptr())
+        if status:
+            fail(status)
+        return y, None
+
+    def backward(self, inputs, saved, grad_y, wanted):
+        (x,) = inputs
+        grad_x, grad_y = torch.empty_like(x), _contiguous(grad_y)
+        follow_torch()
+        status = lib.egc_aggregate_backward(self.graph._handle, self.layer.address, x.data_ptr(), grad_y.data_ptr(), grad_x.data_ptr())
+        if status:
+            fail(status)
+        return [grad_x]
+
+
+class AttentionKernel(Kernel):
+    """GAT and GATv2. Inputs: values, of_source (GAT), of_target, attention (GATv2)."""
+
+    __slots__ = ()
+
+    def forward(self, values, of_source, of_target, attention, save):
+        o, rows = self.layer, self.graph.num_nodes
+        y = values.new_empty((rows, o.heads * o.width))
+        saved = None
+        if save:  # the output, and what the kernel keeps
+            kept = 2 * o.heads if o.attention_version == 2 else 3 * o.heads + o.heads * o.width
+            saved = values.new_empty(rows * kept)
+        follow_torch()
+        status = lib.egc_attention_forward(
+            self.graph._handle, o.address, values.data_ptr(), _pointer(of_source), of_target.data_ptr(), _pointer(attention),
+            y.data_ptr(), _pointer(saved),
+        )
+        if status:
+            fail(status)
+        return y, (None if saved is None else torch.cat([saved, y.view(-1)]))
+
+    def backward(self, inputs, saved, grad_y, wanted):
+        values, of_source, of_target, attention = inputs
+        grads = [None if t is None else torch.empty_like(t) for t in inputs]
+        grad_y = _contiguous(grad_y)
+        y = saved[saved.numel() - grad_y.numel() :]
+        follow_torch()
+        status = lib.egc_attention_backward(
+            self.graph._handle, self.layer.address, values.data_ptr(), _pointer(of_source), of_target.data_ptr(),
+            _pointer(attention), y.data_ptr(), saved.data_ptr(), grad_y.data_ptr(), *map(_pointer, grads),
+        )
+        if status:
+            fail(status)
+        return grads
+
+
+class Recorded(torch.autograd.Function):
+    """A kernel in the autograd graph. ``kernel`` may also be one that calls torch's operators (_ops.py)."""
+
+    @staticmethod
+    def forward(ctx, kernel, *inputs):
+        y, saved = kernel.forward(*inputs, True)
+        ctx.kernel = kernel
+        ctx.save_for_backward(saved, *inputs)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        if torch.is_grad_enabled():
+            raise RuntimeError("egc: the layers have no second derivatives; create_graph=True is not supported")
+        saved, *inputs = ctx.saved_tensors
+        wanted = ctx.needs_input_grad[1:]
+        grads = ctx.kernel.backward(inputs, saved, grad_y, wanted)
+        return (None, *(g if w else None for g, w in zip(grads, wanted)))
+
+
+def run(kernel, *inputs):
+    """Calls a kernel at once. inputs: dense CPU tensors of the layer's dtype, or None."""
+    inputs = [_contiguous(t) for t in inputs]
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
+        return Recorded.apply(kernel, *inputs)
+    return kernel.forward(*inputs, False)[0]

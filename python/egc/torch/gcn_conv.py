@@ -1,0 +1,121 @@
+"""GCNConv, as PyTorch Geometric's."""
+
+import warnings
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from . import _composed
+from ._dispatch import is_eager, is_fused
+from ._edges import Edges, checksum, keep, prepared
+from .conv import GraphConv
+from .linear import Linear, zeros_
+
+_EXACT = (torch.float32, torch.float16, torch.bfloat16)  # what a graph's float32 weights hold
+
+
+class GCNConv(GraphConv):
+    """The graph convolution of Kipf and Welling, as ``torch_geometric.nn.GCNConv``: sum over neighbors of
+    e_ij / sqrt(deg(i) deg(j)) * W x_j, with a self-loop for every node.
+
+    Edge weights may need a gradient; then the layer is composed of torch calls.
+    """
+
+    def __init__(self, in_channels, out_channels, improved=False, cached=False, add_self_loops=None, normalize=True, bias=True,
+                 *, aggr="add", **kwargs):
+        super().__init__(**kwargs)
+        add_self_loops = normalize if add_self_loops is None else add_self_loops
+        if add_self_loops and not normalize:
+            raise ValueError("GCNConv: normalize=False does not support adding self-loops")
+        if not isinstance(aggr, str):
+            raise TypeError(f"GCNConv: aggr must be a name, got {type(aggr).__name__}")
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.improved, self.cached, self.aggr = improved, cached, aggr
+        self.add_self_loops, self.normalize = add_self_loops, normalize
+        self.lin = Linear(in_channels, out_channels, bias=False, glorot=True)
+        if bias:
+            self.bias = Parameter(torch.empty(out_channels))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        self.lin.reset_parameters()
+        zeros_(self.bias)
+        self._cached_edge_index = None
+        self._cached_adj_t = None
+
+    def forward(self, x, edge_index, edge_weight=None):
+        if isinstance(x, (tuple, list)):
+            raise ValueError("GCNConv: a tuple of features is not supported; SAGEConv takes graphs from one set of nodes to another")
+        if not isinstance(x, Tensor):
+            raise TypeError(f"GCNConv: x must be a tensor, got {type(x).__name__}")
+        nodes = x.size(-2)
+        edges = self._cached_edge_index if self.normalize else None
+        if edges is None:
+            edges = self.edges(edge_index, nodes, nodes, True, edge_weight)
+            if self.normalize and self.cached:
+                edges = self._cached_edge_index = self._cached_adj_t = self._normalized(edges, x.dtype)
+        x = self.lin(x)
+        y = self._propagate(edges, x)
+        return y if self.bias is None else y + self.bias
+
+    def _propagate(self, edges, x):
+        if not self.normalize or edges is self._cached_edge_index:
+            return self._sum(edges, x)
+        simple = self.aggr in ("add", "sum") and not self.improved
+        unweighted = edges.weight is None and (edges.is_prepared and not edges.adj.has_weights or not edges.is_prepared and edges.adj.layout is torch.strided)
+        if simple and unweighted and is_fused(x):  # the kernel's own normalization
+            return self.aggregate(edges, x, ("symnorm",), "all" if self.add_self_loops else "none")
+        return self._sum(self._normalized(edges, x.dtype), x)
+
+    def _sum(self, edges, x):
+        weight = edges.weight
+        if is_fused(x) and weight is not None and weight.dtype not in _EXACT and not _fits_float32(weight):
+            return _dense(edges, x, self.aggr)
+        return self.aggregate(edges, x, (self.aggr,))
+
+    def _normalized(self, edges, dtype):
+        """Edges with loops, whose weights are the normalization."""
+        nodes = edges.num_targets
+        constant = not edges.is_prepared and edges.differentiable_weight() is None and edges.adj.device.type == "cpu"
+        key = None
+        if constant and edges.adj.layout is torch.strided and is_eager(edges.adj):
+            of_weight = None if edges.weight is None else checksum(edges.weight)
+            key = ("gcn", checksum(edges.adj), tuple(edges.adj.shape), of_weight, nodes, dtype, edges.swap, self.improved, self.add_self_loops)
+            found = prepared(key)
+            if found is not None:
+                return found
+        index, weight = edges.tensors()
+        fill = 2.0 if self.improved else 1.0
+        if weight is None:
+            weight = torch.ones(index.size(1), dtype=dtype, device=index.device)
+            if self.improved and not edges.is_prepared and edges.adj.layout is torch.strided:
+                _warn_of_improved()
+                fill = 1.0
+        if self.add_self_loops:
+            index, weight = _composed.with_loops(index, weight, nodes, fill)
+        out = Edges(self.name, index, nodes, nodes, True, _composed.symmetric_norm(index, weight, nodes, dtype))
+        if key is not None:
+            keep(key, out, edges.adj)
+        return out
+
+    def __repr__(self):
+        return f"GCNConv({self.in_channels}, {self.out_channels})"
+
+
+def _warn_of_improved():
+    warnings.warn(
+        "GCNConv: improved=True changes nothing for an edge_index without edge_weight, as in PyTorch Geometric; "
+        "edge_weight=torch.ones(num_edges) gives A + 2I", stacklevel=2,
+    )
+
+
+def _fits_float32(weight):
+    return bool((weight.to(torch.float32).to(weight.dtype) == weight).all())
+
+
+def _dense(edges, x, aggr):
+    index, weight = edges.tensors()
+    return _composed.aggregate(index, weight, x, edges.num_targets, (aggr,))

@@ -1,0 +1,36 @@
+"""GINConv, as PyTorch Geometric's."""
+
+import torch
+from torch.nn import Parameter
+
+from .conv import GraphConv, pair, target_rows
+
+
+class GINConv(GraphConv):
+    """The graph isomorphism operator, as ``torch_geometric.nn.GINConv``: nn((1 + eps) x_i + sum over neighbors of x_j)."""
+
+    def __init__(self, nn, eps=0.0, train_eps=False, *, aggr="add", **kwargs):
+        super().__init__(**kwargs)
+        self.nn, self.initial_eps, self.aggr = nn, eps, aggr
+        if train_eps:
+            self.eps = Parameter(torch.empty(1))
+        else:
+            self.register_buffer("eps", torch.empty(1))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        for module in self.nn.children() if not hasattr(self.nn, "reset_parameters") and hasattr(self.nn, "children") else [self.nn]:
+            if hasattr(module, "reset_parameters"):
+                module.reset_parameters()
+        self.eps.data.fill_(self.initial_eps)
+
+    def forward(self, x, edge_index, size=None):
+        x, x_target, same = pair(x)
+        rows = target_rows(self.name, edge_index, x_target, size, same, x)
+        y = self.aggregate(self.edges(edge_index, rows, x.size(-2), same), x, (self.aggr,))
+        if x_target is not None:
+            y = y + (1 + self.eps) * x_target
+        return self.nn(y)
+
+    def __repr__(self):
+        return f"GINConv(nn={self.nn})"

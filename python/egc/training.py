@@ -1,0 +1,82 @@
+"""Training, as the program's `egc train` does it."""
+
+import ctypes
+import json
+
+from ._library import EPOCH, encoded, fail, lib
+from .dataset import Dataset
+from .model import load
+
+INTERRUPTED = 130
+
+
+class TrainResult:
+    """What was trained: ``directory``, ``runs``, and for each run an outcome (a dictionary)."""
+
+    def __init__(self, report):
+        self.directory = report["directory"]
+        self.runs = report["runs"]
+        self.outcomes = report["outcomes"]
+
+    @property
+    def test(self):
+        """The test scores of the runs."""
+        return [outcome.get("test") for outcome in self.outcomes]
+
+    def load(self, *, ensemble=False):
+        """The trained model."""
+        return load(self.directory, ensemble=ensemble)
+
+    def __repr__(self):
+        return f"TrainResult({self.directory!r}, {self.outcomes})"
+
+
+def train(dataset=None, model=None, *, callback=None, out=None, resume=None, config=None, parameters=None, seed=0,
+          seeds=1, overwrite=False, until=None, checkpoint_every=1, data_dir=None, **settings):
+    """Trains a network, as ``egc train`` does: the same run directory, checkpoints, report and numbers.
+
+    ``dataset``: name or directory (a ``Dataset`` of your own: ``save`` it first). ``callback(epoch)`` gets a
+    dictionary after each epoch; if it returns False, the run stops with a checkpoint and ``egc.Interrupted``
+    is raised, as KeyboardInterrupt on Ctrl-C; ``train(resume=directory)`` continues. ``settings``: the
+    program's flags without dashes, for instance epochs=20, hidden=64, aggregators=["add", "max"].
+    """
+    if isinstance(dataset, Dataset):
+        raise TypeError("egc.train: a run needs its dataset on disk to resume; dataset.save(directory) it, and train on the directory")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"egc.train: callback must be a function, got {type(callback).__name__}")
+    request = {
+        "dataset": _text(dataset, "dataset"), "model": _text(model, "model"), "config": _text(config, "config"),
+        "out": _text(out, "out"), "resume": _text(resume, "resume"), "parameters": parameters, "seed": seed, "seeds": seeds,
+        "overwrite": overwrite, "until": until, "checkpoint_every": checkpoint_every, "data_dir": _text(data_dir, "data_dir"),
+        "settings": {key: value for key, value in settings.items() if value is not None},
+    }
+    try:
+        text = json.dumps(request).encode()
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"egc.train: a setting is no text, number or list: {error}") from None
+    raised = []
+
+    @EPOCH
+    def on_epoch(line, _):  # without a line it only gives Python a chance to see Ctrl-C
+        try:
+            if line is not None and callback is not None and callback(json.loads(line)) is False:
+                return 1
+            return 0
+        except BaseException as error:  # must not pass through C
+            raised.append(error)
+            return 1
+
+    report = ctypes.c_void_p()
+    status = lib.egc_train(text, on_epoch, None, ctypes.byref(report))
+    try:
+        if raised:
+            raise raised[0]
+        if status:
+            fail(status)
+        return TrainResult(json.loads(ctypes.string_at(report).decode("utf-8", "replace")))
+    finally:
+        lib.egc_free(report)
+
+
+def _text(value, what):
+    return None if value is None else encoded(value, f"egc.train: {what}").decode("utf-8", "surrogateescape")
