@@ -1,10 +1,10 @@
 #include "egc/exchange/onnx_graph.h"
 
-#include <onnx/checker.h>
-#include <onnx/onnx_pb.h>
+#include <limits>
 
 #include "egc/core/atomic_file.h"
 #include "egc/core/error.h"
+#include "egc/core/protobuf_message.h"
 
 namespace egc::exchange {
 namespace {
@@ -13,88 +13,121 @@ namespace {
 constexpr int64_t kOpset = 16;
 constexpr int64_t kFileVersion = 8;
 
-int32_t data_type(OnnxType type) {
-  return type == OnnxType::kFloat ? onnx::TensorProto::FLOAT : onnx::TensorProto::INT64;
+// Fields of the messages of onnx.proto, and values of their enumerations.
+namespace model {
+constexpr int kIrVersion = 1, kProducerName = 2, kGraph = 7, kOpsetImport = 8, kMetadata = 14;
+}
+namespace graph {
+constexpr int kNode = 1, kName = 2, kInitializer = 5, kInput = 11, kOutput = 12;
+}
+namespace node {
+constexpr int kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5;
+}
+namespace attribute {
+constexpr int kName = 1, kI = 3, kS = 4, kInts = 8, kType = 20;
+constexpr int kTypeInt = 2, kTypeString = 3, kTypeInts = 7;
+}  // namespace attribute
+namespace tensor {
+constexpr int kDims = 1, kDataType = 2, kName = 8, kRawData = 9;
+constexpr int kDataTypeFloat = 1, kDataTypeInt64 = 7;
+}  // namespace tensor
+namespace value_info {
+constexpr int kName = 1, kType = 2;
+}
+namespace type {
+constexpr int kTensorType = 1, kElemType = 1, kShape = 2;
+constexpr int kDim = 1, kDimValue = 1, kDimParam = 2;
+}  // namespace type
+namespace opset {
+constexpr int kDomain = 1, kVersion = 2;
+}
+namespace entry {
+constexpr int kKey = 1, kValue = 2;
+}
+
+int data_type(OnnxType t) {
+  return t == OnnxType::kFloat ? tensor::kDataTypeFloat : tensor::kDataTypeInt64;
 }
 
 bool is_floating(DType type) {
   return type == DType::kF64 || type == DType::kF32 || type == DType::kF16 || type == DType::kBF16;
 }
 
-void describe(onnx::ValueInfoProto& info, const std::string& name, OnnxType type,
-              const std::vector<OnnxGraph::Dimension>& shape) {
-  info.set_name(name);
-  auto* tensor = info.mutable_type()->mutable_tensor_type();
-  tensor->set_elem_type(data_type(type));
-  auto* dims = tensor->mutable_shape();
+ProtobufMessage describe(const std::string& name, OnnxType elements,
+                         const std::vector<OnnxGraph::Dimension>& shape) {
+  ProtobufMessage dims;
   for (const auto& d : shape) {
-    auto* dim = dims->add_dim();
+    ProtobufMessage dim;
     if (d.name.empty())
-      dim->set_dim_value(d.size);
+      dim.add_integer(type::kDimValue, d.size);
     else
-      dim->set_dim_param(d.name);
+      dim.add(type::kDimParam, d.name);
+    dims.add(type::kDim, dim);
   }
+  ProtobufMessage tensor_type;
+  tensor_type.add_integer(type::kElemType, data_type(elements)).add(type::kShape, dims);
+  ProtobufMessage of;
+  of.add(type::kTensorType, tensor_type);
+  ProtobufMessage out;
+  out.add(value_info::kName, name).add(value_info::kType, of);
+  return out;
 }
 
-void set(onnx::AttributeProto& to, const OnnxGraph::Attribute& value) {
+ProtobufMessage describe(const std::string& name, const OnnxGraph::Attribute& value) {
+  ProtobufMessage out;
+  out.add(attribute::kName, name);
   if (const auto* number = std::get_if<int64_t>(&value)) {
-    to.set_type(onnx::AttributeProto::INT);
-    to.set_i(*number);
+    out.add_integer(attribute::kI, *number).add_integer(attribute::kType, attribute::kTypeInt);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    to.set_type(onnx::AttributeProto::STRING);
-    to.set_s(*text);
+    out.add(attribute::kS, *text).add_integer(attribute::kType, attribute::kTypeString);
   } else {
-    to.set_type(onnx::AttributeProto::INTS);
-    for (const int64_t n : std::get<std::vector<int64_t>>(value)) to.add_ints(n);
+    for (const int64_t n : std::get<std::vector<int64_t>>(value))
+      out.add_integer(attribute::kInts, n);
+    out.add_integer(attribute::kType, attribute::kTypeInts);
   }
+  return out;
 }
 
 }  // namespace
 
+// Fields in the order of their numbers, as protobuf itself writes them.
 struct OnnxGraph::Content {
-  onnx::ModelProto model;
-  int64_t made = 0;  // names given
+  ProtobufMessage nodes, initializers, inputs, outputs;  // fields of the graph
+  ProtobufMessage notes;                                 // fields of the model
+  int64_t made = 0;                                      // names given
 
-  onnx::GraphProto& graph() { return *model.mutable_graph(); }
   std::string new_name(const std::string& what) { return fmt::format("{}_{}", what, made++); }
 };
 
-OnnxGraph::OnnxGraph() : content_(std::make_unique<Content>()) {
-  content_->model.set_ir_version(kFileVersion);
-  content_->model.set_producer_name("egc");
-  auto* opset = content_->model.add_opset_import();
-  opset->set_domain("");
-  opset->set_version(kOpset);
-  content_->graph().set_name("egc");
-}
-
+OnnxGraph::OnnxGraph() : content_(std::make_unique<Content>()) {}
 OnnxGraph::~OnnxGraph() = default;
 
 OnnxGraph::Value OnnxGraph::input(const std::string& name, OnnxType type,
                                   const std::vector<Dimension>& shape) {
-  describe(*content_->graph().add_input(), name, type, shape);
+  content_->inputs.add(graph::kInput, describe(name, type, shape));
   return name;
 }
 
 void OnnxGraph::output(const Value& value, const std::string& name, OnnxType type,
                        const std::vector<Dimension>& shape) {
-  auto* node = content_->graph().add_node();
-  node->set_op_type("Identity");
-  node->add_input(value);
-  node->add_output(name);
-  describe(*content_->graph().add_output(), name, type, shape);
+  ProtobufMessage identity;
+  identity.add(node::kInput, value).add(node::kOutput, name).add(node::kOpType, "Identity");
+  content_->nodes.add(graph::kNode, identity);
+  content_->outputs.add(graph::kOutput, describe(name, type, shape));
 }
 
 OnnxGraph::Value OnnxGraph::constant(const NdArray& array) {
   const bool is_integer = !is_floating(array.dtype());
   const NdArray values = array.to(is_integer ? DType::kI64 : DType::kF32);
   const TensorView view = values.view();
-  auto* out = content_->graph().add_initializer();
-  out->set_name(content_->new_name("constant"));
-  out->set_data_type(data_type(is_integer ? OnnxType::kInt64 : OnnxType::kFloat));
-  for (const int64_t size : view.shape) out->add_dims(size);
-  out->set_raw_data(view.data.data(), view.data.size());
-  return out->name();
+  const std::string name = content_->new_name("constant");
+  ProtobufMessage out;
+  for (const int64_t size : view.shape) out.add_integer(tensor::kDims, size);
+  out.add_integer(tensor::kDataType, data_type(is_integer ? OnnxType::kInt64 : OnnxType::kFloat));
+  out.add(tensor::kName, name);
+  out.add(tensor::kRawData, {reinterpret_cast<const char*>(view.data.data()), view.data.size()});
+  content_->initializers.add(graph::kInitializer, out);
+  return name;
 }
 
 OnnxGraph::Value OnnxGraph::constant(int64_t number) {
@@ -115,37 +148,36 @@ OnnxGraph::Value OnnxGraph::node(const std::string& op, const std::vector<Value>
 std::vector<OnnxGraph::Value> OnnxGraph::nodes(const std::string& op,
                                                const std::vector<Value>& inputs, int outputs,
                                                const Attributes& attributes) {
-  auto* node = content_->graph().add_node();
-  node->set_op_type(op);
-  for (const Value& v : inputs) node->add_input(v);
+  ProtobufMessage made;
+  for (const Value& v : inputs) made.add(node::kInput, v);
   std::vector<Value> out;
   for (int k = 0; k < outputs; ++k) out.push_back(content_->new_name(op));
-  for (const Value& v : out) node->add_output(v);
-  node->set_name(out.front());
-  for (const auto& [name, value] : attributes) {
-    auto* attribute = node->add_attribute();
-    attribute->set_name(name);
-    set(*attribute, value);
-  }
+  for (const Value& v : out) made.add(node::kOutput, v);
+  made.add(node::kName, out.front()).add(node::kOpType, op);
+  for (const auto& [name, value] : attributes) made.add(node::kAttribute, describe(name, value));
+  content_->nodes.add(graph::kNode, made);
   return out;
 }
 
 void OnnxGraph::note(const std::string& key, const std::string& text) {
-  auto* entry = content_->model.add_metadata_props();
-  entry->set_key(key);
-  entry->set_value(text);
+  ProtobufMessage pair;
+  pair.add(entry::kKey, key).add(entry::kValue, text);
+  content_->notes.add(model::kMetadata, pair);
 }
 
 void OnnxGraph::write(const std::filesystem::path& path) const {
-  try {
-    onnx::checker::check_model(content_->model);
-  } catch (const std::exception& e) {
-    fail(ErrorKind::kSystem, "ONNX rejects the model: {}", e.what());
-  }
-  std::string bytes;
-  if (!content_->model.SerializeToString(&bytes))
+  const Content& c = *content_;
+  ProtobufMessage whole;
+  whole.append(c.nodes).add(graph::kName, "egc");
+  whole.append(c.initializers).append(c.inputs).append(c.outputs);
+  ProtobufMessage standard;
+  standard.add(opset::kDomain, "").add_integer(opset::kVersion, kOpset);
+  ProtobufMessage out;
+  out.add_integer(model::kIrVersion, kFileVersion).add(model::kProducerName, "egc");
+  out.add(model::kGraph, whole).add(model::kOpsetImport, standard).append(c.notes);
+  if (out.bytes().size() > std::numeric_limits<int32_t>::max())
     fail(ErrorKind::kSystem, "{}: the model is too large for one ONNX file (2 GB)", path.string());
-  write_whole_file(path, bytes);
+  write_whole_file(path, out.bytes());
 }
 
 }  // namespace egc::exchange

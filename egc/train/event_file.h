@@ -1,4 +1,4 @@
-// Curves for TensorBoard: a file of records, each an Event (event.proto) between checksums.
+// Curves for TensorBoard: a file of records, each an Event (a protobuf message) between checksums.
 #pragma once
 
 #include <filesystem>

@@ -10,10 +10,10 @@
 #include <sstream>
 
 #include "egc/core/crc32.h"
-#include "egc/train/event.pb.h"
 #include "egc/train/event_file.h"
 #include "egc/train/html_report.h"
 #include "tests/core/expect_balanced.h"
+#include "tests/train/event.pb.h"
 
 namespace egc {
 namespace {
