@@ -10,7 +10,12 @@ namespace {
 // The address of `entry` in a library, which is looked for along this program's run path.
 void* load_entry(const char* library, const char* entry) {
   void* handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr) fail(ErrorKind::kSystem, "cannot load {}: {}", library, dlerror());
+  if (handle == nullptr)
+    fail(ErrorKind::kSystem,
+         "downloads, molecules (SMILES) and images need {}, which the Python wheel leaves out; "
+         "build egc from source, "
+         "as docs/getting-started.md says ({})",
+         library, dlerror());
   void* address = dlsym(handle, entry);
   if (address == nullptr) fail(ErrorKind::kSystem, "{}: symbol {} not found", library, entry);
   return address;
