@@ -1,0 +1,81 @@
+# Target egc_wheel: <build>/wheel/egc/{lib,bin}, the library and the program as the Python wheel has them
+# (python/packaging/build_wheel.py). Made of the same objects as the others; linked so that they need nothing of the system
+# but what every Linux has: statically where that can be done, and else with what the wheel puts beside the library.
+
+# egc_static(NAME PACKAGE): links lib<NAME>.a, or notes what is missing. Debian's libbz2.a would not do: its code is for
+# programs alone.
+set(wheel_missing)
+macro(egc_static name package)
+  find_library(EGC_STATIC_${name} lib${name}.a)
+  mark_as_advanced(EGC_STATIC_${name})
+  if(EGC_STATIC_${name})
+    list(APPEND wheel_links ${EGC_STATIC_${name}})
+    list(APPEND wheel_static ${EGC_STATIC_${name}})
+  else()
+    list(APPEND wheel_missing "lib${name}.a (Debian: ${package})")
+  endif()
+endmacro()
+
+set(wheel_links Threads::Threads)
+set(wheel_static)
+set(wheel_objects)
+get_property(modules GLOBAL PROPERTY EGC_MODULES)
+list(REMOVE_ITEM modules molecules images fetch bench)
+foreach(module ${modules})
+  list(APPEND wheel_objects $<TARGET_OBJECTS:egc_${module}>)
+  get_property(links GLOBAL PROPERTY EGC_LINKS_${module})
+  foreach(link ${links})
+    if(link STREQUAL "LibArchive::LibArchive")
+      # Its tar and zip readers call these; the shared one brings libxml2 and 30 MB of ICU along.
+      foreach(needed "archive libarchive-dev" "nettle nettle-dev" "lzma liblzma-dev" "zstd libzstd-dev" "z zlib1g-dev")
+        string(REPLACE " " ";" needed "${needed}")
+        egc_static(${needed})
+      endforeach()
+      find_library(EGC_BZ2 NAMES bz2 libbz2.so.1.0)
+      mark_as_advanced(EGC_BZ2)
+      if(EGC_BZ2)
+        list(APPEND wheel_links ${EGC_BZ2})
+      else()
+        list(APPEND wheel_missing "libbz2 (Debian: libbz2-dev)")
+      endif()
+    elseif(link STREQUAL "ZLIB::ZLIB")
+      egc_static(z zlib1g-dev)
+    elseif(link STREQUAL "XXHash::XXHash")
+      egc_static(xxhash libxxhash-dev)
+    else()
+      list(APPEND wheel_links ${link})
+    endif()
+  endforeach()
+endforeach()
+if(NOT TARGET egc)
+  list(APPEND wheel_missing "CLI11 and spdlog (Debian: libcli11-dev, libspdlog-dev)")
+endif()
+
+if(wheel_missing)
+  list(REMOVE_DUPLICATES wheel_missing)
+  list(JOIN wheel_missing ", " wheel_missing)
+  add_custom_target(egc_wheel VERBATIM
+    COMMAND ${CMAKE_COMMAND} -E echo "egc: the wheel needs what was not found: ${wheel_missing}"
+    COMMAND ${CMAKE_COMMAND} -E false)
+  return()
+endif()
+
+set(wheel ${CMAKE_BINARY_DIR}/wheel)
+set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+add_library(egc_wheel_library SHARED EXCLUDE_FROM_ALL ${wheel_objects})
+target_link_libraries(egc_wheel_library PRIVATE fmt::fmt ${wheel_links} egc_flags)
+target_link_options(egc_wheel_library PRIVATE -Wl,--version-script=${exports} -Wl,-Bsymbolic-functions -Wl,-O1 -Wl,-z,noseparate-code)
+set_target_properties(egc_wheel_library PROPERTIES OUTPUT_NAME egc LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LIBRARY_OUTPUT_DIRECTORY ${wheel}/egc/lib INSTALL_RPATH "$ORIGIN")
+add_executable(egc_wheel_program EXCLUDE_FROM_ALL $<TARGET_OBJECTS:egc> $<TARGET_OBJECTS:egc_bench>)
+target_link_libraries(egc_wheel_program PRIVATE egc_wheel_library fmt::fmt spdlog::spdlog ${CMAKE_DL_LIBS} egc_flags)
+set_target_properties(egc_wheel_program PROPERTIES OUTPUT_NAME egc LINKER_LANGUAGE CXX
+  RUNTIME_OUTPUT_DIRECTORY ${wheel}/egc/bin INSTALL_RPATH "$ORIGIN/../lib")
+foreach(target egc_wheel_library egc_wheel_program)
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  # Old tags, which also hold for what the libraries beside it need.
+  target_link_options(${target} PRIVATE -s -Wl,--as-needed -Wl,--disable-new-dtags)
+endforeach()
+list(JOIN wheel_static "\n" wheel_static)
+file(GENERATE OUTPUT ${wheel}/static_libraries.txt CONTENT "${wheel_static}\n")
+add_custom_target(egc_wheel DEPENDS egc_wheel_library egc_wheel_program)
