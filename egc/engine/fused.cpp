@@ -67,10 +67,11 @@ void check_fused(const Csr& graph, const FusedShape& shape) {
         shape.bases);
   check(shape.head_width >= 0, "fused_aggregate: the width of a head must not be negative, got {}",
         shape.head_width);
-  check(shape.self_loops == SelfLoops::kNone || graph.rows_are_sources(),
-        "fused_aggregate: self-loops \"{}\" need targets that are the sources, got {} other "
-        "sources and {} targets",
-        name_of(shape.self_loops), graph.num_sources(), graph.num_targets());
+  if (shape.self_loops != SelfLoops::kNone && !graph.rows_are_sources())
+    fail(ErrorKind::kUsage,
+         "fused_aggregate: self-loops \"{}\" need targets that are the sources, got {} other "
+         "sources and {} targets",
+         name_of(shape.self_loops), graph.num_sources(), graph.num_targets());
 }
 
 template <class T>

@@ -97,6 +97,7 @@ void add_partials(std::span<const GemmGradTerm<T>> terms, const std::vector<int6
 // is no packed copy of the weight either.
 constexpr int64_t kColumnUnit = 48;              // the panels of all instruction sets end there
 constexpr int64_t kTaskWork = int64_t{1} << 20;  // multiply-adds that are worth a task
+constexpr int64_t kSoloWork = int64_t{1} << 17;  // that one thread does before another has woken
 
 // A matrix that some terms write, in their order.
 template <class T>
@@ -172,10 +173,14 @@ void for_each_piece(int64_t rows, const std::vector<Output<T>>& outputs, F&& f) 
     for (int64_t c = 0; c < output.columns; c += step)
       pieces.push_back({&output, c, std::min(output.columns - c, step)});
   }
-  parallel_tasks(std::ssize(pieces), [&](int64_t k) {
+  int64_t work = 0;
+  for (const Output<T>& output : outputs) work += rows * output.depth * output.columns;
+  const auto run = [&](int64_t k) {
     const Piece& piece = pieces[static_cast<size_t>(k)];
     f(*piece.output, piece.begin, piece.columns);
-  });
+  };
+  if (work > kSoloWork) return parallel_tasks(std::ssize(pieces), run);
+  for (int64_t k = 0; k < std::ssize(pieces); ++k) run(k);
 }
 
 template <class T>

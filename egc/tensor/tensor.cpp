@@ -29,8 +29,8 @@ bool has_sizes(const Tensor& t, int64_t rows, int64_t columns) {
 }  // namespace
 
 Tensor Tensor::empty(int64_t rows, int64_t columns, DType type) {
-  check(type == DType::kF32 || type == DType::kF64, "a tensor is of float32 or float64, not {}",
-        spelled_name_of(type));
+  if (type != DType::kF32 && type != DType::kF64)
+    fail(ErrorKind::kUsage, "a tensor is of float32 or float64, not {}", spelled_name_of(type));
   int64_t bytes = 0;
   check(rows >= 0 && columns >= 0 && !__builtin_mul_overflow(rows, columns, &bytes) &&
             !__builtin_mul_overflow(bytes, static_cast<int64_t>(size_of(type)), &bytes),
@@ -138,14 +138,16 @@ std::string describe(const Tensor& t) {
 
 void expect_matrix(const char* operation, const char* what, const Tensor& t, int64_t rows,
                    int64_t columns, DType type) {
-  check(has_sizes(t, rows, columns) && t.dtype() == type, "{}: {} must be {} {}, got {}", operation,
-        what, spell(rows, columns), spelled_name_of(type), describe(t));
+  if (has_sizes(t, rows, columns) && t.dtype() == type) return;  // the sentence takes microseconds
+  fail(ErrorKind::kUsage, "{}: {} must be {} {}, got {}", operation, what, spell(rows, columns),
+       spelled_name_of(type), describe(t));
 }
 
 void expect_matrix(const char* operation, const char* what, const Tensor& t, int64_t rows,
                    int64_t columns) {
-  check(has_sizes(t, rows, columns), "{}: {} must be {}, got {}", operation, what,
-        spell(rows, columns), describe(t));
+  if (has_sizes(t, rows, columns)) return;
+  fail(ErrorKind::kUsage, "{}: {} must be {}, got {}", operation, what, spell(rows, columns),
+       describe(t));
 }
 
 }  // namespace egc

@@ -25,6 +25,8 @@ def layer(dtype, aggregators=(), self_loops=2, activation=0, in_channels=0, head
         heads, bases, width, slope,
     )
     out.address = ctypes.addressof(out)
+    out.y_width, out.bases_width = heads * width, bases * width
+    out.weights_width = heads * len(aggregators) * bases
     return out
 
 
@@ -36,10 +38,6 @@ def _contiguous(t):
     return t if t is None or t.is_contiguous() else t.contiguous()
 
 
-def _like(t, wanted):
-    return torch.empty_like(t) if wanted else None
-
-
 class Kernel:
     __slots__ = ("graph", "layer")
 
@@ -47,48 +45,54 @@ class Kernel:
         self.graph, self.layer = graph, layer
 
 
+def conv_forward(graph, o, x, x_target, bases_weight, comb_weight, comb_bias, bias, save, _forward=lib.egc_conv_forward):
+    """EGC: its output, and what the backward pass needs where `save`. Written for few microseconds."""
+    y = x.new_empty(graph.num_nodes, o.y_width)
+    saved = x.new_empty(graph.num_sources * o.bases_width + graph.num_nodes * o.weights_width) if save else None
+    follow_torch()
+    status = _forward(
+        graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),
+        comb_weight.data_ptr(), None if comb_bias is None else comb_bias.data_ptr(), None if bias is None else bias.data_ptr(),
+        y.data_ptr(), None if saved is None else saved.data_ptr(),
+    )
+    if status:
+        fail(status)
+    return y, saved
+
+
+def conv_backward(graph, o, x, x_target, bases_weight, comb_weight, saved, grad_y, wanted, _backward=lib.egc_conv_backward):
+    """Gradients of x, x_target, bases_weight, comb_weight, comb_bias and bias; None where not wanted."""
+    of_x = torch.empty_like(x) if wanted[0] else None
+    of_x_target = torch.empty_like(x_target) if wanted[1] else None
+    of_bases = torch.empty_like(bases_weight) if wanted[2] else None
+    of_comb = torch.empty_like(comb_weight) if wanted[3] else None
+    of_comb_bias = x.new_empty(o.weights_width) if wanted[4] else None
+    of_bias = x.new_empty(o.y_width) if wanted[5] else None
+    if not grad_y.is_contiguous():
+        grad_y = grad_y.contiguous()
+    follow_torch()
+    status = _backward(
+        graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),
+        comb_weight.data_ptr(), grad_y.data_ptr(), saved.data_ptr(), None if of_x is None else of_x.data_ptr(),
+        None if of_x_target is None else of_x_target.data_ptr(), None if of_bases is None else of_bases.data_ptr(),
+        None if of_comb is None else of_comb.data_ptr(), None if of_comb_bias is None else of_comb_bias.data_ptr(),
+        None if of_bias is None else of_bias.data_ptr(),
+    )
+    if status:
+        fail(status)
+    return of_x, of_x_target, of_bases, of_comb, of_comb_bias, of_bias
+
+
 class ConvKernel(Kernel):
     """EGC. Inputs: x, x_target, bases_weight, comb_weight, comb_bias, bias."""
 
     __slots__ = ()
 
-    def forward(self, x, x_target, bases_weight, comb_weight, comb_bias, bias, save, _forward=lib.egc_conv_forward):
-        graph, o = self.graph, self.layer
-        y = torch.empty((graph.num_nodes, o.heads * o.width), dtype=x.dtype)
-        saved = None
-        if save:
-            size = graph.num_sources * o.bases * o.width + graph.num_nodes * o.heads * o.num_aggregators * o.bases
-            saved = torch.empty(size, dtype=x.dtype)
-        follow_torch()
-        status = _forward(
-            graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),
-            comb_weight.data_ptr(), None if comb_bias is None else comb_bias.data_ptr(),
-            None if bias is None else bias.data_ptr(), y.data_ptr(), None if saved is None else saved.data_ptr(),
-        )
-        if status:
-            fail(status)
-        return y, saved
+    def forward(self, *inputs_and_save):
+        return conv_forward(self.graph, self.layer, *inputs_and_save)
 
-    def backward(self, inputs, saved, grad_y, wanted, _backward=lib.egc_conv_backward):
-        x, x_target, bases_weight, comb_weight, comb_bias, bias = inputs
-        o = self.layer
-        grad_y = _contiguous(grad_y)
-        grads = [
-            torch.empty_like(x) if wanted[0] else None,
-            torch.empty_like(x_target) if wanted[1] else None,
-            torch.empty_like(bases_weight) if wanted[2] else None,
-            torch.empty_like(comb_weight) if wanted[3] else None,
-            torch.empty(o.heads * o.num_aggregators * o.bases, dtype=x.dtype) if wanted[4] else None,
-            torch.empty(o.heads * o.width, dtype=x.dtype) if wanted[5] else None,
-        ]
-        follow_torch()
-        status = _backward(
-            self.graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(),
-            bases_weight.data_ptr(), comb_weight.data_ptr(), grad_y.data_ptr(), saved.data_ptr(), *map(_pointer, grads),
-        )
-        if status:
-            fail(status)
-        return grads
+    def backward(self, inputs, saved, grad_y, wanted):
+        return conv_backward(self.graph, self.layer, *inputs[:4], saved, grad_y, wanted)
 
 
 class CombineKernel(Kernel):
@@ -178,6 +182,34 @@ class AttentionKernel(Kernel):
         return grads
 
 
+NO_SECOND = "egc: the layers have no second derivatives; create_graph=True is not supported"
+
+
+class RecordedConv(torch.autograd.Function):
+    """EGC between the nodes of one graph: Recorded for the shortest way."""
+
+    @staticmethod
+    def forward(ctx, graph, o, x, bases_weight, comb_weight, comb_bias, bias):
+        y, saved = conv_forward(graph, o, x, None, bases_weight, comb_weight, comb_bias, bias, True)
+        ctx.graph, ctx.layer = graph, o
+        ctx.save_for_backward(x, bases_weight, comb_weight, saved)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        if torch.is_grad_enabled():
+            raise RuntimeError(NO_SECOND)
+        x, bases_weight, comb_weight, saved = ctx.saved_tensors
+        _, _, of_x, *of_others = ctx.needs_input_grad
+        wanted = (of_x, False, *of_others)
+        grads = conv_backward(ctx.graph, ctx.layer, x, None, bases_weight, comb_weight, saved, grad_y, wanted)
+        return None, None, grads[0], grads[2], grads[3], grads[4], grads[5]
+
+
+# Function.apply without its search for functorch's wrappers, which _dispatch.is_eager has excluded: two microseconds.
+record_conv = super(torch.autograd.Function, RecordedConv).apply
+
+
 class Recorded(torch.autograd.Function):
     """A kernel in the autograd graph. ``kernel`` may also be one that calls torch's operators (_ops.py)."""
 
@@ -191,7 +223,7 @@ class Recorded(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_y):
         if torch.is_grad_enabled():
-            raise RuntimeError("egc: the layers have no second derivatives; create_graph=True is not supported")
+            raise RuntimeError(NO_SECOND)
         saved, *inputs = ctx.saved_tensors
         wanted = ctx.needs_input_grad[1:]
         grads = ctx.kernel.backward(inputs, saved, grad_y, wanted)

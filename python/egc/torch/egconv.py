@@ -5,10 +5,11 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from . import _composed
-from ._dispatch import apply, is_fused, same_dtype, wide
-from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, layer
+from ._dispatch import apply, is_eager, is_fused, same_dtype, wide
+from ._edges import square_graph
+from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, record_conv
 from .conv import GraphConv, pair
-from .linear import Linear, is_plain, zeros_
+from .linear import Linear, are_plain, zeros_
 
 
 class EGConv(GraphConv):
@@ -50,6 +51,9 @@ class EGConv(GraphConv):
         self.self_loops = _one_of("self_loops", self_loops or ("all" if add_self_loops else "none"), SELF_LOOPS)
         self.add_self_loops = self.self_loops != "none"
         self.activation = _one_of("activation", activation, ACTIVATIONS)
+        width = out_channels // num_heads
+        numbers = tuple(AGGREGATORS[n] for n in names)
+        self._options = (numbers, SELF_LOOPS[self.self_loops], ACTIVATIONS[activation]), (num_heads, num_bases, width)
         self.bases_lin = Linear(in_channels, num_bases * (out_channels // num_heads), bias=False, glorot=True)
         self.comb_lin = Linear(in_channels, num_heads * num_bases * len(names))
         if bias:
@@ -66,6 +70,10 @@ class EGConv(GraphConv):
         self._cached_adj_t = None
 
     def forward(self, x, edge_index, edge_weight=None):
+        if edge_weight is None and self._cached_edge_index is None and not self.cached:
+            y = self._at_once(x, edge_index)
+            if y is not None:
+                return y
         x, x_target, same = pair(x)
         if not isinstance(x, Tensor) or not isinstance(x_target, Tensor):
             raise TypeError(f"EGConv: x must be a tensor or (x_source, x_target), got {type(x).__name__}")
@@ -80,12 +88,36 @@ class EGConv(GraphConv):
             self._cached_edge_index = self._cached_adj_t = edges.graph()
         modules = self._modules
         bases_lin, comb_lin = modules["bases_lin"], modules["comb_lin"]
-        if is_fused(x) and is_plain(bases_lin) and is_plain(comb_lin):
+        if is_fused(x) and are_plain(bases_lin, comb_lin):
             return self._fused(x, None if same else x_target, edges, bases_lin._parameters, comb_lin._parameters)
         bases, weights = bases_lin(x), comb_lin(x_target)
         weights = _composed.activated(weights, self.activation, self.num_heads)
         y = self._combined(bases, weights, edges)
         return y if self.bias is None else y + self.bias
+
+    def _at_once(self, x, edge_index):
+        """The common case by the shortest way; None where it is another one."""
+        if not (isinstance(x, Tensor) and is_eager(x)) or x.layout is not torch.strided:
+            return None
+        dtype, modules = x.dtype, self._modules
+        bases_lin, comb_lin = modules["bases_lin"], modules["comb_lin"]
+        if not (x.is_cpu and (dtype is torch.float32 or dtype is torch.float64) and are_plain(bases_lin, comb_lin)):
+            return None
+        of_weights = comb_lin._parameters
+        bases_weight, comb_weight = bases_lin._parameters["weight"], of_weights["weight"]
+        comb_bias, bias = of_weights["bias"], self._parameters["bias"]
+        shape = x.shape
+        if (
+            len(shape) != 2 or shape[1] != self.in_channels or bases_weight.dtype is not dtype or not x.is_contiguous()
+            or not bases_weight.is_contiguous() or not comb_weight.is_contiguous()
+        ):
+            return None
+        graph = square_graph("EGConv", edge_index, shape[0])
+        o = self._layer(dtype, shape[1])
+        if torch.is_grad_enabled() and (x.requires_grad or bases_weight.requires_grad or comb_weight.requires_grad
+                                        or bias is not None and bias.requires_grad or comb_bias.requires_grad):
+            return record_conv(graph, o, x, bases_weight, comb_weight, comb_bias, bias)
+        return conv_forward(graph, o, x, None, bases_weight, comb_weight, comb_bias, bias, False)[0]
 
     def _fused(self, x, x_target, edges, of_bases, of_weights):
         """Both products and the aggregation as one operator."""
@@ -101,10 +133,8 @@ class EGConv(GraphConv):
         return y if y.dtype is dtype else y.to(dtype)
 
     def _layer(self, dtype, in_channels):
-        return layer(
-            dtype, tuple(AGGREGATORS[n] for n in self.aggregators), SELF_LOOPS[self.self_loops], ACTIVATIONS[self.activation],
-            in_channels, self.num_heads, self.num_bases, self.out_channels // self.num_heads,
-        )
+        first, last = self._options
+        return layer(dtype, *first, in_channels, *last)
 
     def _combined(self, bases, weights, edges):
         if not is_fused(bases):

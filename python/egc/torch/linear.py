@@ -90,19 +90,22 @@ def _materialize(linear, inputs):
             linear.reset_parameters()
 
 
-_GLOBAL_HOOKS = [
-    hooks
-    for name in ("_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks", "_global_backward_pre_hooks")
-    for hooks in [getattr(torch.nn.modules.module, name, {})]
-]
+_module = torch.nn.modules.module
+_GLOBAL_HOOKS = tuple(
+    getattr(_module, f"_global_{name}_hooks", {}) for name in ("forward", "forward_pre", "backward", "backward_pre")
+)
 
 
-def is_plain(linear):
-    """Whether nothing happens in a call but x W' + b: no hooks, parametrizations, pruning, subclasses."""
+def are_plain(a, b):
+    """Whether nothing happens in a call of these two but x W' + b: no hooks, parametrizations, pruning, subclasses."""
+    return _is_plain(a) and _is_plain(b) and not (_GLOBAL_HOOKS[0] or _GLOBAL_HOOKS[1] or _GLOBAL_HOOKS[2] or _GLOBAL_HOOKS[3])
+
+
+def _is_plain(linear):
     d = linear.__dict__
+    kind = type(linear)
     return (
-        type(linear) in (Linear, torch.nn.Linear)
-        and not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d.get("_backward_pre_hooks"))
+        (kind is Linear or kind is torch.nn.Linear)
+        and not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"])
         and "forward" not in d
-        and not any(_GLOBAL_HOOKS)
     )
