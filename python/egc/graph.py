@@ -20,7 +20,7 @@ class Graph:
     another, whose targets are the ``num_nodes``.
     """
 
-    __slots__ = ("_handle", "id", "num_nodes", "num_sources", "has_weights", "__weakref__")
+    __slots__ = ("_handle", "id", "num_nodes", "num_sources", "is_square", "has_weights", "__weakref__")
 
     def __init__(self, edge_index, num_nodes=None, edge_weight=None, *, num_sources=None):
         if hasattr(edge_index, "tocoo") or hasattr(edge_index, "is_directed") and hasattr(edge_index, "nodes"):
@@ -47,7 +47,8 @@ class Graph:
         self.num_nodes = num_nodes
         self.num_sources = num_nodes if num_sources == SAME_NODES else num_sources
         self.has_weights = has_weights
-        self.id = next(_ids) if num_sources == SAME_NODES else -next(_ids)  # negative: two sets of nodes
+        self.is_square = num_sources == SAME_NODES  # whether sources and targets are the same nodes
+        self.id = next(_ids)
         _by_id[self.id] = self
 
     @classmethod
@@ -81,11 +82,6 @@ class Graph:
     def with_id(number):
         """The living graph of this number."""
         return _by_id[number]
-
-    @property
-    def is_square(self):
-        """Whether sources and targets are the same nodes."""
-        return self.id > 0
 
     @property
     def num_edges(self):

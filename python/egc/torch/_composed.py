@@ -8,15 +8,21 @@ import torch
 STD_EPSILON = 1e-5
 
 
-def with_loops(index, weight, num_nodes, fill=1.0):
-    """A loop for every node; it replaces those of the graph, whose weight it keeps."""
+def with_loops(index, weight, num_nodes, fill=1.0, keep_size=False):
+    """A loop for every node; it replaces those of the graph, whose weight it keeps. keep_size: those stay with
+    weight 0, for sums in code that is compiled, where sizes must not depend on values."""
     is_loop = index[0] == index[1]
     loops = torch.arange(num_nodes, device=index.device)
-    if weight is not None:
-        of_loops = weight.new_full((num_nodes,), fill)
-        of_loops = of_loops.index_put((index[0][is_loop],), weight[is_loop])
-        weight = torch.cat([weight[~is_loop], of_loops])
-    return torch.cat([index[:, ~is_loop], torch.stack([loops, loops])], 1), weight
+    loops = torch.stack([loops, loops])
+    if weight is None:
+        return torch.cat([index[:, ~is_loop], loops], 1), None
+    of_loops = weight.new_full((num_nodes,), fill)
+    if keep_size:
+        last = torch.where(is_loop, index[0], num_nodes)  # others beyond the end
+        of_loops = torch.cat([of_loops, of_loops[:1]]).index_put((last,), weight)[:num_nodes]
+        return torch.cat([index, loops], 1), torch.cat([torch.where(is_loop, 0, weight), of_loops])
+    of_loops = of_loops.index_put((index[0][is_loop],), weight[is_loop])
+    return torch.cat([index[:, ~is_loop], loops], 1), torch.cat([weight[~is_loop], of_loops])
 
 
 def symmetric_norm(index, weight, num_nodes, dtype, num_targets=None):

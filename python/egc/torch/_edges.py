@@ -23,15 +23,14 @@ class Edges:
     ``same_nodes``: the targets are the sources, as self-loops need it. ``weight``: [E] or None.
     """
 
-    __slots__ = ("adj", "num_targets", "num_sources", "same_nodes", "weight", "swap", "owner", "_pair")
-
     def __init__(self, owner, adj, num_targets, num_sources, same_nodes, weight=None, flow=FLOWS[0]):
         self.owner, self.num_targets, self.num_sources, self.same_nodes = owner, num_targets, num_sources, same_nodes
         self.weight, self._pair = weight, None
         self.swap = flow == FLOWS[1]
         if type(adj) is not Tensor:
             adj = self._plain(adj)
-        if type(adj) is Graph:
+        self.is_prepared = isinstance(adj, Graph)
+        if self.is_prepared:
             self._check_graph(adj)
         elif adj.layout is torch.strided:
             if adj.dtype is not torch.int64 or adj.dim() != 2 or adj.size(0) != 2:
@@ -44,7 +43,7 @@ class Edges:
         self.adj = adj
 
     def _plain(self, adj):
-        if type(adj) is Graph:
+        if isinstance(adj, Graph):
             return adj
         if isinstance(adj, Tensor):  # torch_geometric.EdgeIndex and other subclasses
             return adj.as_tensor() if hasattr(adj, "as_tensor") else adj
@@ -62,7 +61,7 @@ class Edges:
             raise ValueError(f'{self.owner}: flow="target_to_source" takes an edge_index, not an egc.Graph')
         if self.weight is not None:
             raise ValueError(f"{self.owner}: an egc.Graph has its edge weights already")
-        if graph.num_nodes != self.num_targets or graph.num_sources != self.num_sources or graph.is_square < self.same_nodes:
+        if graph.num_nodes != self.num_targets or graph.num_sources != self.num_sources or self.same_nodes and not graph.is_square:
             raise ValueError(
                 f"{self.owner}: expected a graph of {self.num_targets} nodes"
                 + ("" if self.same_nodes else f" and {self.num_sources} sources")
@@ -80,10 +79,6 @@ class Edges:
             raise ValueError(
                 f"{self.owner}: expected a matrix [{self.num_targets}, {self.num_sources}] of targets by sources, got {list(adj.shape)}"
             )
-
-    @property
-    def is_prepared(self):
-        return type(self.adj) is Graph
 
     def unweighted(self):
         """The same edges without the values of a sparse matrix, for layers that do not use them."""
@@ -230,6 +225,6 @@ def check_weight(owner, weight, what="edge_weight"):
         return None
     if not isinstance(weight, Tensor):
         raise TypeError(f"{owner}: {what} must be a tensor, got {type(weight).__name__}")
-    if weight.is_complex() or weight.dtype is torch.bool:
+    if weight.dtype in (torch.bool, torch.complex64, torch.complex128):
         raise TypeError(f"{owner}: {what} must be of numbers, got {_spell(weight)}")
     return weight if weight.is_floating_point() else weight.to(torch.float32)

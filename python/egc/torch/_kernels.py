@@ -17,9 +17,15 @@ ACTIVATIONS = {"identity": 0, "softmax": 1, "sigmoid": 2, "hardtanh": 3}
 _DTYPES = {torch.float32: 0, torch.float64: 1}
 
 
+def options(aggregators=(), self_loops="none", activation="identity", in_channels=1, heads=1, bases=1, width=1, version=0, slope=0.2):
+    """Options of a layer, as the kernels' functions and operators take them: numbers alone."""
+    numbers = tuple(AGGREGATORS[name] for name in aggregators)
+    return numbers, SELF_LOOPS[self_loops], ACTIVATIONS[activation], in_channels, heads, bases, width, version, slope
+
+
 @functools.lru_cache(maxsize=None)
-def layer(dtype, aggregators=(), self_loops=2, activation=0, in_channels=0, heads=1, bases=1, width=1, version=0, slope=0.2):
-    """An egc_layer that lives as long as the process. aggregators: numbers."""
+def layer(dtype, aggregators, self_loops, activation, in_channels, heads, bases, width, version, slope):
+    """The egc_layer of some options, which lives as long as the process."""
     out = Layer(
         _DTYPES[dtype], len(aggregators), (ctypes.c_int32 * 7)(*aggregators), self_loops, activation, version, in_channels,
         heads, bases, width, slope,

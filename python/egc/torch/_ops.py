@@ -23,18 +23,15 @@ def _schema(inputs):
     return ", ".join(f"Tensor? {name[:-1]}" if name.endswith("?") else f"Tensor {name}" for name in inputs)
 
 
-def _layer(dtype, options, slope):
-    """options: number of aggregators, those, then the fields in the order of _kernels.layer."""
-    count = options[0]
-    self_loops, activation, in_channels, heads, bases, width, version = options[1 + count :]
-    return layer(dtype, tuple(options[1 : 1 + count]), self_loops, activation, in_channels, heads, bases, width, version, slope)
+def _flat(options):
+    """Options as the list and the number that a schema has."""
+    aggregators, *others, slope = options
+    return [len(aggregators), *aggregators, *others], slope
 
 
-def options_of(o):
-    return [
-        o.num_aggregators, *o.aggregators[: o.num_aggregators], o.self_loops, o.activation, o.in_channels, o.heads, o.bases,
-        o.width, o.attention_version,
-    ]
+def _layer(dtype, flat, slope):
+    count = flat[0]
+    return layer(dtype, tuple(flat[1 : 1 + count]), *flat[1 + count :], slope)
 
 
 def _graph(edge_index, edge_weight, number, num_targets, num_sources):
@@ -119,29 +116,32 @@ def _define(name, kernel, inputs):
 
     for suffix, real, fake in (("", call, fake_call), ("_forward", forward, fake_forward), ("_backward", backward, fake_backward)):
         _library.impl(name + suffix, real, "CPU")
-        _register_fake(f"egc::{name}{suffix}", fake)
+        _register_fake(name + suffix, fake)
     _library.impl(name, autograd, "Autograd")
     assert optional[0] is False  # the first input says which dtype
 
 
 def _register_fake(name, function):
-    """Its name until torch 2.4 was impl_abstract."""
-    register = getattr(torch.library, "register_fake", None) or torch.library.impl_abstract
+    """What a tensor without values gives. The function is called impl_abstract until torch 2.4."""
+    register = getattr(torch.library, "register_fake", None) or getattr(torch.library, "impl_abstract", None)
+    if register is None:  # until torch 2.1: no torch.compile, but meta tensors
+        _library.impl(name, function, "Meta")
+        return
     try:
-        register(name, function, lib=_library)
+        register("egc::" + name, function, lib=_library)
     except TypeError:  # without lib until torch 2.4
-        register(name)(function)
+        register("egc::" + name)(function)
 
 
 for _name, (_kernel, _inputs) in _KERNELS.items():
     _define(_name, _kernel, _inputs)
 
 
-def call(name, edges, o, *inputs):
+def call(name, edges, options, *inputs):
     """An operator, seen by whoever traces."""
     if edges.is_prepared:
         index, weight, number = None, None, edges.adj.id
     else:
         (index, weight), number = edges.tensors(), 0
     sources = -1 if edges.same_nodes else edges.num_sources
-    return getattr(torch.ops.egc, name)(*inputs, index, weight, number, edges.num_targets, sources, options_of(o), o.negative_slope)
+    return getattr(torch.ops.egc, name)(*inputs, index, weight, number, edges.num_targets, sources, *_flat(options))

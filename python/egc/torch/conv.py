@@ -7,7 +7,7 @@ from torch.nn import Module
 from . import _composed
 from ._dispatch import apply, is_fused, wide
 from ._edges import FLOWS, Edges, check_weight
-from ._kernels import AGGREGATORS, SELF_LOOPS, layer
+from ._kernels import AGGREGATORS, options
 
 _FIXED = {"node_dim": (-2, 0), "decomposed_layers": None}  # options of MessagePassing that change no result
 
@@ -54,8 +54,7 @@ class GraphConv(Module):
             return out.view(-1, *columns.shape[1:]).movedim(0, -2)
         if not is_fused(x) or x.size(1) == 0 or edges.differentiable_weight() is not None or not all(n in AGGREGATORS for n in names):
             return _composed.aggregate(*edges.tensors(), x, edges.num_targets, names, self_loops)
-        o = layer(wide(x[:0]).dtype, tuple(AGGREGATORS[n] for n in names), SELF_LOOPS[self_loops], in_channels=x.size(1))
-        return apply("aggregate", edges, o, wide(x)).to(x.dtype)
+        return apply("aggregate", edges, options(names, self_loops, in_channels=x.size(1)), wide(x)).to(x.dtype)
 
     def __getstate__(self):
         state = self.__dict__.copy()

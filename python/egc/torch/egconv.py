@@ -5,9 +5,9 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from . import _composed
-from ._dispatch import apply, is_eager, is_fused, same_dtype, wide
+from ._dispatch import apply, is_eager, is_fused, is_traced, same_dtype, wide
 from ._edges import square_graph
-from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, record_conv
+from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, options, record_conv
 from .conv import GraphConv, pair
 from .linear import Linear, are_plain, zeros_
 
@@ -39,11 +39,11 @@ class EGConv(GraphConv):
             raise ValueError("EGConv: channels, heads and bases must be at least 1")
         if out_channels % num_heads != 0:
             raise ValueError(f"EGConv: out_channels ({out_channels}) must be divisible by the number of heads ({num_heads})")
-        names = ["symnorm"] if not aggregators else list(aggregators)
+        names = ["symnorm"] if aggregators is None else list(aggregators)
         for name in names:
             if name not in AGGREGATORS:
                 raise ValueError(f"EGConv: Unsupported aggregator '{name}'; known: {', '.join(AGGREGATORS)}")
-        if len({AGGREGATORS[n] for n in names}) != len(names):
+        if not names or len({AGGREGATORS[n] for n in names}) != len(names):
             raise ValueError(f"EGConv: expected different aggregators, got {names}")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.num_heads, self.num_bases = num_heads, num_bases
@@ -51,9 +51,6 @@ class EGConv(GraphConv):
         self.self_loops = _one_of("self_loops", self_loops or ("all" if add_self_loops else "none"), SELF_LOOPS)
         self.add_self_loops = self.self_loops != "none"
         self.activation = _one_of("activation", activation, ACTIVATIONS)
-        width = out_channels // num_heads
-        numbers = tuple(AGGREGATORS[n] for n in names)
-        self._options = (numbers, SELF_LOOPS[self.self_loops], ACTIVATIONS[activation]), (num_heads, num_bases, width)
         self.bases_lin = Linear(in_channels, num_bases * (out_channels // num_heads), bias=False, glorot=True)
         self.comb_lin = Linear(in_channels, num_heads * num_bases * len(names))
         if bias:
@@ -68,9 +65,14 @@ class EGConv(GraphConv):
         zeros_(self.bias)
         self._cached_edge_index = None
         self._cached_adj_t = None
+        self._layers = {}  # by dtype
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_layers": {}}
 
     def forward(self, x, edge_index, edge_weight=None):
-        if edge_weight is None and self._cached_edge_index is None and not self.cached:
+        traced = is_traced()
+        if edge_weight is None and self._cached_edge_index is None and not self.cached and not traced:
             y = self._at_once(x, edge_index)
             if y is not None:
                 return y
@@ -84,13 +86,11 @@ class EGConv(GraphConv):
             raise ValueError("EGConv: edge weights are constants, without gradient; detach() them")
         if not same and self.self_loops != "none":
             raise ValueError("EGConv: self-loops need targets that are the sources; (x_source, x_target) takes add_self_loops=False")
-        if self.cached and self._cached_edge_index is None and x.device.type == "cpu":
+        if self.cached and self._cached_edge_index is None and x.device.type == "cpu" and not traced:
             self._cached_edge_index = self._cached_adj_t = edges.graph()
-        modules = self._modules
-        bases_lin, comb_lin = modules["bases_lin"], modules["comb_lin"]
-        if is_fused(x) and are_plain(bases_lin, comb_lin):
-            return self._fused(x, None if same else x_target, edges, bases_lin._parameters, comb_lin._parameters)
-        bases, weights = bases_lin(x), comb_lin(x_target)
+        if not traced and is_fused(x) and are_plain(self.bases_lin, self.comb_lin):
+            return self._fused(x, None if same else x_target, edges, self.bases_lin._parameters, self.comb_lin._parameters)
+        bases, weights = self.bases_lin(x), self.comb_lin(x_target)
         weights = _composed.activated(weights, self.activation, self.num_heads)
         y = self._combined(bases, weights, edges)
         return y if self.bias is None else y + self.bias
@@ -113,7 +113,9 @@ class EGConv(GraphConv):
         ):
             return None
         graph = square_graph("EGConv", edge_index, shape[0])
-        o = self._layer(dtype, shape[1])
+        o = self._layers.get(dtype)
+        if o is None or o.in_channels != shape[1]:
+            o = self._layers[dtype] = layer(dtype, *self._options(shape[1]))
         if torch.is_grad_enabled() and (x.requires_grad or bases_weight.requires_grad or comb_weight.requires_grad
                                         or bias is not None and bias.requires_grad or comb_bias.requires_grad):
             return record_conv(graph, o, x, bases_weight, comb_weight, comb_bias, bias)
@@ -129,12 +131,12 @@ class EGConv(GraphConv):
         if dtype is not torch.float32 and dtype is not torch.float64:
             inputs = tuple(map(wide, inputs))
         same_dtype("EGConv", inputs[0], weight=inputs[2], x_target=inputs[1])
-        y = apply("conv", edges, self._layer(inputs[0].dtype, x.size(1)), *inputs)
+        y = apply("conv", edges, self._options(x.size(1)), *inputs)
         return y if y.dtype is dtype else y.to(dtype)
 
-    def _layer(self, dtype, in_channels):
-        first, last = self._options
-        return layer(dtype, *first, in_channels, *last)
+    def _options(self, in_channels):
+        width = self.out_channels // self.num_heads
+        return options(self.aggregators, self.self_loops, self.activation, in_channels, self.num_heads, self.num_bases, width)
 
     def _combined(self, bases, weights, edges):
         if not is_fused(bases):
@@ -142,7 +144,7 @@ class EGConv(GraphConv):
                 *edges.tensors(), bases, weights, edges.num_targets, self.aggregators, self.self_loops, self.num_heads, self.num_bases
             )
         same_dtype("EGConv", bases, weights=weights)
-        y = apply("combine", edges, self._layer(wide(bases[:0]).dtype, 1), wide(bases), wide(weights))
+        y = apply("combine", edges, self._options(1), wide(bases), wide(weights))
         return y.to(bases.dtype)
 
     def __repr__(self):

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from . import _composed
 from ._dispatch import apply, is_fused, wide
-from ._kernels import layer
+from ._kernels import options
 from .conv import GraphConv, pair, target_rows
 from .linear import Linear, glorot_, zeros_
 
@@ -46,10 +46,8 @@ class _Attention(GraphConv):
 
     def _attend(self, edges, version, values, *scores):
         """The fused operator. values: [S, H * C]."""
-        o = layer(
-            wide(values[:0]).dtype, (), 0 if self.add_self_loops else 2, heads=self.heads, width=self.out_channels, version=version,
-            slope=float(self.negative_slope),
-        )
+        o = options((), "all" if self.add_self_loops else "none", heads=self.heads, width=self.out_channels, version=version,
+                    slope=float(self.negative_slope))
         return apply("attention", edges, o, wide(values), *map(wide, scores)).to(values.dtype).view(-1, self.heads, self.out_channels)
 
     def _with_loops(self, edges, edge_attr, loops):

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from . import _composed
-from ._dispatch import is_eager, is_fused
+from ._dispatch import is_eager, is_fused, is_traced
 from ._edges import Edges, checksum, keep, prepared
 from .conv import GraphConv
 from .linear import Linear, zeros_
@@ -95,7 +95,8 @@ class GCNConv(GraphConv):
                 _warn_of_improved()
                 fill = 1.0
         if self.add_self_loops:
-            index, weight = _composed.with_loops(index, weight, nodes, fill)
+            keep_size = is_traced() and self.aggr in ("add", "sum")
+            index, weight = _composed.with_loops(index, weight, nodes, fill, keep_size)
         out = Edges(self.name, index, nodes, nodes, True, _composed.symmetric_norm(index, weight, nodes, dtype))
         if key is not None:
             keep(key, out, edges.adj)

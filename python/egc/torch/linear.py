@@ -106,6 +106,6 @@ def _is_plain(linear):
     kind = type(linear)
     return (
         (kind is Linear or kind is torch.nn.Linear)
-        and not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"])
+        and not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d.get("_backward_pre_hooks"))
         and "forward" not in d
     )

@@ -91,7 +91,7 @@ class PNAConv(GraphConv):
         self.matrix(x, self.in_channels)
         nodes = x.size(0)
         edges = self.edges(edge_index, nodes, nodes, True)
-        if edge_attr is None and hasattr(edge_index, "sparse_sizes"):
+        if edge_attr is None and not isinstance(edge_index, torch.Tensor) and hasattr(edge_index, "sparse_sizes"):
             edge_attr = edge_index.storage.value()
         if self.divide_input:
             x = x.view(-1, self.towers, self.F_in)

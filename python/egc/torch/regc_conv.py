@@ -1,10 +1,11 @@
 """REGCConv: the relational EGC of the paper's appendix."""
 
+import torch
 from torch.nn import ModuleList
 
 from ._dispatch import apply, is_fused, same_dtype, wide
 from . import _composed
-from ._kernels import AGGREGATORS, layer
+from ._kernels import AGGREGATORS, options
 from .conv import GraphConv
 from .linear import Linear
 from .rgcn_conv import relation_edges
@@ -43,15 +44,15 @@ class REGCConv(GraphConv):
         y = (root @ bases.view(nodes, self.num_bases, -1)).view(nodes, self.out_channels)
         edges = self.edges(edge_index, nodes, nodes, True)
         for comb, part in zip(self.rel_combs, relation_edges(self.name, edges, edge_type, self.num_relations)):
-            y = y + self._combined(bases, comb(x), part)
+            weights = torch.nn.functional.pad(comb(x), (0, 0, 0, part.num_targets - nodes))
+            y = y + self._combined(bases, weights, part)[:nodes]
         return y
 
     def _combined(self, bases, weights, edges):
         if not is_fused(bases):
             return _composed.combine(*edges.tensors(), bases, weights, edges.num_targets, self.aggregators, "none", self.num_heads, self.num_bases)
         same_dtype(self.name, bases, weights=weights)
-        numbers = tuple(AGGREGATORS[n] for n in self.aggregators)
-        o = layer(wide(bases[:0]).dtype, numbers, 2, 0, 1, self.num_heads, self.num_bases, self.out_channels // self.num_heads)
+        o = options(self.aggregators, "none", "identity", 1, self.num_heads, self.num_bases, self.out_channels // self.num_heads)
         return apply("combine", edges, o, wide(bases), wide(weights)).to(bases.dtype)
 
     def __repr__(self):

@@ -5,13 +5,14 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from ._edges import Edges, checksum, graph_from_tensors, keep, prepared
-from ._dispatch import is_eager
+from ._dispatch import is_eager, is_traced
 from .conv import GraphConv
 from .linear import glorot_, zeros_
 
 
 def relation_edges(owner, edges, edge_type, num_relations):
-    """The edges of every relation. edge_type: int64 [E]."""
+    """The edges of every relation. edge_type: int64 [E]. Where the code is compiled, sizes must not depend on values:
+    edges of other relations go to a further target, whose row the callers drop."""
     index = edges.tensors()[0]
     if not isinstance(edge_type, Tensor) or edge_type.dtype is not torch.int64:
         raise TypeError(f"{owner}: edge_type must be an int64 tensor [E], got {getattr(edge_type, 'dtype', type(edge_type).__name__)}")
@@ -22,6 +23,9 @@ def relation_edges(owner, edges, edge_type, num_relations):
     def parts():
         return [index[:, edge_type == r] for r in range(num_relations)]
 
+    if is_traced():
+        targets = [torch.where(edge_type == r, index[1], rows) for r in range(num_relations)]
+        return [Edges(owner, torch.stack([index[0], target]), rows + 1, sources, False) for target in targets]
     if index.device.type != "cpu" or not is_eager(edge_type):
         return [Edges(owner, part, rows, sources, same) for part in parts()]
     key = ("relations", checksum(index), tuple(index.shape), checksum(edge_type), num_relations, rows, sources, same)
@@ -79,7 +83,7 @@ class RGCNConv(GraphConv):
         if x_source is None:
             x_source = torch.arange(self.in_channels_l, device=self.weight.device)
         x_target = x[1] if is_pair else x_source
-        if edge_type is None and hasattr(edge_index, "sparse_sizes"):  # torch_sparse.SparseTensor
+        if edge_type is None and not isinstance(edge_index, Tensor) and hasattr(edge_index, "sparse_sizes"):  # torch_sparse.SparseTensor
             edge_type = edge_index.storage.value()
         if edge_type is None:
             raise ValueError("RGCNConv: edge_type [E] is needed, got None")
@@ -91,11 +95,12 @@ class RGCNConv(GraphConv):
         if ids and self.num_blocks is not None:
             raise ValueError("RGCNConv: num_blocks takes features, not ids of nodes")
         y = weight.new_zeros(x_target.size(0), self.out_channels)
+        rows = x_target.size(0)
         for r, part in enumerate(relation_edges(self.name, edges, edge_type, self.num_relations)):
             if ids:
-                y = y + self.aggregate(part, weight[r][x_source], (self.aggr,))
+                y = y + self.aggregate(part, weight[r][x_source], (self.aggr,))[:rows]
                 continue
-            h = self.aggregate(part, x_source, (self.aggr,))
+            h = self.aggregate(part, x_source, (self.aggr,))[:rows]
             if self.num_blocks is None:
                 y = y + h @ weight[r]
             else:
