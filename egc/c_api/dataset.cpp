@@ -118,7 +118,9 @@ class Reader {
 
 Dataset from_arrays(const std::string& info_json, Reader& arrays) {
   Dataset d;
-  d.info = data::parse_info(info_json, "egc_dataset").info;
+  const data::GivenInfo given = data::parse_info(info_json, "egc_dataset");
+  d.info = given.info;
+  if (!given.has("metric")) d.info.metric = data::usual_metric(d.info.task);
   check(d.info.task != Task::kNodeClassificationHetero,
         "egc_dataset: heterogeneous datasets are not made from arrays; write their files "
         "(docs/datasets.md)");

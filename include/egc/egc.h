@@ -210,7 +210,7 @@ typedef struct egc_array {
   const void* data;      /* row-major */
 } egc_array;
 
-/* A dataset in memory. docs/python.md lists its arrays. */
+/* A dataset in memory. docs/python-train.md lists its arrays. */
 typedef struct egc_dataset egc_dataset;
 
 /* Reads or generates a dataset by name or path. data_dir: where named ones are; NULL: the default.

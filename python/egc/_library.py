@@ -139,12 +139,12 @@ if lib.egc_api_version() < API_VERSION:
     raise ImportError(f"egc: {path} has version {lib.egc_api_version()} of the C interface, expected {API_VERSION} or newer")
 
 
-def fail(status):
+def fail(status, reworded=str):
     """Raises what a call's status says."""
     sentence = lib.egc_last_error().decode("utf-8", "replace")
     if status == 5 and sentence == "out of memory":
         raise MemoryError("egc: out of memory")
-    raise _EXCEPTIONS.get(status, RuntimeError)(sentence)
+    raise _EXCEPTIONS.get(status, RuntimeError)(reworded(sentence))
 
 
 def check(status):

@@ -19,6 +19,9 @@ class _Handle:
     def __del__(self, free=lib.egc_dataset_free):
         free(self.pointer)
 
+    def __reduce__(self):
+        raise TypeError("egc.Dataset: its memory cannot be pickled; pickle the dataset")
+
 
 class Sample(NamedTuple):
     """One graph of a dataset."""
@@ -94,10 +97,10 @@ class Dataset:
         """Ids of "train", "valid" or "test": of graphs, or of nodes if there is one graph."""
         names = [key.split(".", 1)[1].rsplit(".", 1)[0] for key in self.arrays if key.startswith("split.")]
         if name is None and not names:
-            raise KeyError(f"{self.info['name']} has no split")
+            raise ValueError(f"{self.info['name']} has no split")
         key = f"split.{names[0] if name is None else name}.{part}"
         if key not in self.arrays:
-            raise KeyError(f"{self.info['name']} has no {part!r} in split {names[0] if name is None else name!r}; known: {', '.join(dict.fromkeys(names))} with train, valid, test")
+            raise ValueError(f"{self.info['name']} has no {part!r} in split {names[0] if name is None else name!r}; known: {', '.join(dict.fromkeys(names))} with train, valid, test")
         return self.arrays[key]
 
     def _features(self, what, first, end):
@@ -136,6 +139,15 @@ class Dataset:
             int(end - first),
         )
 
+    def __reduce__(self):
+        return Dataset.from_arrays, (self.info, dict(self.arrays))
+
+    def __copy__(self):
+        return self  # read-only
+
+    def __deepcopy__(self, _):
+        return self
+
     def __repr__(self):
         return f"Dataset({self.info['name']}, {self.info['task']}, graphs={len(self)})"
 
@@ -159,7 +171,7 @@ def _matrix(values, k, what):
     """float32 or int32 [rows, columns]."""
     import numpy as np
 
-    array = np.asarray(values)
+    array = np.asarray(values.detach() if hasattr(values, "detach") else values)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.dtype.kind not in "fiub":
@@ -175,7 +187,7 @@ def graph_arrays(graphs):
 
     nodes, edges, node_features, edge_features = [], [], [], []
     for k, graph in enumerate(graphs):
-        if isinstance(graph, tuple) and not hasattr(graph, "_fields"):
+        if isinstance(graph, tuple) and not hasattr(graph, "edge_index"):
             if len(graph) != 2:
                 raise TypeError(f"graph {k}: expected (x, edge_index), got a tuple of {len(graph)}")
             graph = {"x": graph[0], "edge_index": graph[1]}
@@ -191,6 +203,8 @@ def graph_arrays(graphs):
         if index.size and not (0 <= index.min() and index.max() < count):
             raise ValueError(f"graph {k}: edge_index must have ids from 0 to {count - 1}, got {index.min()} to {index.max()}")
         attr = _part(graph, "edge_attr", "edge_feat")
+        if attr is not None and len(attr) != index.shape[1]:
+            raise ValueError(f"graph {k}: {index.shape[1]} edges need edge_attr of as many rows, got {len(attr)}")
         nodes.append(count)
         edges.append(index.T.astype(np.int32))
         node_features.append(x)

@@ -59,8 +59,10 @@ class Model:
             return graphs
         if isinstance(graphs, str) or hasattr(graphs, "__fspath__"):
             return dataset(graphs)
-        if isinstance(graphs, (tuple, dict)) or hasattr(graphs, "edge_index"):
+        if isinstance(graphs, dict) or hasattr(graphs, "edge_index"):
             graphs = [graphs]
+        elif isinstance(graphs, tuple) and not any(hasattr(g, "edge_index") or isinstance(g, (dict, tuple)) for g in graphs):
+            graphs = [graphs]  # (x, edge_index)
         try:
             graphs = list(graphs)
         except TypeError:
@@ -69,7 +71,12 @@ class Model:
         trained = self.dataset_info
         info = {"name": "data", **{k: v for k, v in trained.items() if k not in ("name", "scaling", "columns")}}
         info.update(node_features=found.get("node_features", "none"), edge_features="none")
-        if found.get("node_features") == "categorical" and len(info["categories"]) != len(found["categories"]):
+        if info.get("add_inverse_edge"):  # datasets of the kind keep one direction; graphs may come with one or both
+            info.update(add_inverse_edge=False, undirected=True)
+        expected = trained["node_features"]
+        if info["node_features"] != expected:
+            raise ModelError(f"predict: the model takes {_KINDS[expected]} as features of nodes, got {_KINDS[info['node_features']]}")
+        if expected == "categorical" and len(info["categories"]) != len(found["categories"]):
             raise ModelError(f"predict: the model takes {len(info['categories'])} categorical features for each node, got {len(found['categories'])}")
         arrays = {k: v for k, v in arrays.items() if not k.startswith("edge_features")}  # networks do not read them
         return Dataset.from_arrays(info, arrays)
@@ -111,6 +118,9 @@ class Model:
 
     def __repr__(self):
         return f"Model({self.name}, {self.num_parameters} parameters, {self.dataset_info['name']})"
+
+
+_KINDS = {"float": "floats", "categorical": "whole numbers (categories)", "none": "nothing"}
 
 
 def _batch(batch):

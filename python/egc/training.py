@@ -1,7 +1,11 @@
 """Training, as the program's `egc train` does it."""
 
+import contextlib
 import ctypes
 import json
+import re
+import signal
+import threading
 
 from ._library import EPOCH, encoded, fail, lib
 from .dataset import Dataset
@@ -46,7 +50,7 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
         raise TypeError(f"egc.train: callback must be a function, got {type(callback).__name__}")
     request = {
         "dataset": _text(dataset, "dataset"), "model": _text(model, "model"), "config": _text(config, "config"),
-        "out": _text(out, "out"), "resume": _text(resume, "resume"), "parameters": parameters, "seed": seed, "seeds": seeds,
+        "out": _text(out, "out"), "resume": _text(resume, "resume"), "parameters": _count(parameters), "seed": seed, "seeds": seeds,
         "overwrite": overwrite, "until": until, "checkpoint_every": checkpoint_every, "data_dir": _text(data_dir, "data_dir"),
         "settings": {key: value for key, value in settings.items() if value is not None},
     }
@@ -55,27 +59,56 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
     except (TypeError, ValueError) as error:
         raise TypeError(f"egc.train: a setting is no text, number or list: {error}") from None
     raised = []
+    interrupts = []  # signals that came meanwhile
 
     @EPOCH
     def on_epoch(line, _):  # without a line it only gives Python a chance to see Ctrl-C
         try:
             if line is not None and callback is not None and callback(json.loads(line)) is False:
                 return 1
-            return 0
+            return 1 if interrupts else 0
         except BaseException as error:  # must not pass through C
             raised.append(error)
             return 1
 
     report = ctypes.c_void_p()
-    status = lib.egc_train(text, on_epoch, None, ctypes.byref(report))
+    with _ctrl_c_noted(interrupts):
+        status = lib.egc_train(text, on_epoch, None, ctypes.byref(report))
     try:
         if raised:
             raise raised[0]
+        if interrupts and status == INTERRUPTED:
+            raise KeyboardInterrupt
         if status:
-            fail(status)
+            fail(status, _in_python)
         return TrainResult(json.loads(ctypes.string_at(report).decode("utf-8", "replace")))
     finally:
         lib.egc_free(report)
+
+
+@contextlib.contextmanager
+def _ctrl_c_noted(interrupts):
+    """Ctrl-C is noted: an exception from the handler would be raised on entering a callback, and lost in C."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _in_python(sentence):
+    """Flags of the program as arguments: --checkpoint-every is checkpoint_every."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda flag: flag.group(1).replace("-", "_"), sentence)
+
+
+def _count(value):
+    """A number of parameters, also as "100k" or "2M"."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9.]+[kM]?", value):
+        return int(float(value.rstrip("kM")) * {"k": 1000, "M": 1000000}.get(value[-1], 1))
+    return value
 
 
 def _text(value, what):

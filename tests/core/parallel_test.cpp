@@ -364,6 +364,62 @@ TEST(ParallelDeathTest, ProgramMayEndInsideATask) {
   EXPECT_EXIT(end_in_task(), ::testing::ExitedWithCode(7), "");
 }
 
+// Runs work on threads of its own, like OpenMP.
+std::atomic<int> g_runs{0};
+void run_elsewhere(void (*work)(void*), void* context, unsigned threads, unsigned /*flags*/) {
+  ++g_runs;
+  std::vector<std::thread> others;
+  for (unsigned k = 1; k < threads; ++k) others.emplace_back(work, context);
+  work(context);
+  for (std::thread& t : others) t.join();
+}
+
+TEST(Parallel, AnotherLibrarysThreadsRunTheTasks) {
+  const ThreadCount threads(3);
+  set_parallel_runner(run_elsewhere);
+  g_runs = 0;
+  std::vector<std::atomic<int>> runs(100);
+  std::atomic<int> nested{0};
+  parallel_tasks(100, [&](int64_t k) {
+    ++runs[k];
+    nested += num_threads() - 1;
+  });
+  EXPECT_THROW(parallel_tasks(50, [](int64_t k) { check(k != 20, "task {}", k); }), Error);
+  EXPECT_EQ(g_runs, 2);
+  EXPECT_EQ(nested, 0);
+  for (const auto& count : runs) EXPECT_EQ(count, 1);
+  set_parallel_runner(nullptr);
+  parallel_tasks(100, [](int64_t) {});
+  EXPECT_EQ(g_runs, 2);
+}
+
+TEST(Parallel, AForkLeavesTheRunnerBehind) {
+  EGC_SKIP_UNDER_TSAN;
+  const ThreadCount threads(2);
+  set_parallel_runner(run_elsewhere);
+  g_runs = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<int> count{0};
+    parallel_tasks(10, [&](int64_t) { ++count; });
+    _exit(count == 10 && g_runs == 0 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  set_parallel_runner(nullptr);
+}
+
+TEST(Parallel, AThreadMayHaveANumberOfItsOwn) {
+  const ThreadCount threads(3);
+  set_num_threads_here(2);
+  EXPECT_EQ(num_threads(), 2);
+  std::thread([] { EXPECT_EQ(num_threads(), 3); }).join();
+  set_num_threads_here(0);
+  EXPECT_EQ(num_threads(), 3);
+  EXPECT_THROW(set_num_threads_here(-1), Error);
+}
+
 TEST(Parallel, DefaultIsTheFirstNumberOfTheVariable) {
   EXPECT_EQ(detail::default_threads("4", 9), 4);
   EXPECT_EQ(detail::default_threads("4,2", 9), 4);

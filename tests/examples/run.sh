@@ -13,7 +13,7 @@ egc=$work/install/bin/egc
 "$egc" --version
 "$egc" bench layer --topology zinc-single --reps 1 >/dev/null 2>&1
 # Every header of the package compiles by itself.
-find "$work/install/include/egc" -name '*.h' -not -path '*/torch/*' | while read -r header; do
+find "$work/install/include/egc" -name '*.h*' -not -path '*/torch/*' | while read -r header; do
   echo "#include \"$header\"" | g++ -std=c++20 -fsyntax-only -I"$work/install/include" -x c++ - || { echo "$header does not compile by itself"; exit 1; }
 done
 "$work/examples/train_layer"

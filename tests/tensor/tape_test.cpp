@@ -287,5 +287,23 @@ TEST(Tape, SeedsAreAFunctionOfThePassAndThePlace) {
   EXPECT_NE(first, a.next_seed());
 }
 
+// A gradient with memory of its own is written there, by all three ways to contribute.
+TEST(Tape, GradientsMayHaveTheCallersMemory) {
+  const Tensor memory = Tensor::full(2, 3, DType::kF64, 7);
+  const Tensor x = Tensor::full(2, 3, DType::kF64, 1).with_gradient_in(memory);
+  x.gradient()->add(Tensor::full(2, 3, DType::kF64, 2));
+  EXPECT_EQ(memory.item(1, 2), 2);
+  x.gradient()->add(Tensor::full(2, 3, DType::kF64, 3));
+  EXPECT_EQ(memory.item(1, 2), 5);
+  const auto sink = x.gradient()->sink(2, 3, DType::kF64);
+  EXPECT_TRUE(sink.accumulate);
+  EXPECT_EQ(sink.to.raw(), memory.raw());
+  const Tensor y = Tensor::full(2, 3, DType::kF64, 1).with_gradient_in(memory);
+  const auto first = y.gradient()->sink(2, 3, DType::kF64);
+  EXPECT_FALSE(first.accumulate);
+  EXPECT_EQ(first.to.raw(), memory.raw());
+  EXPECT_THROW(Tensor::full(2, 3, DType::kF32, 1).with_gradient_in(memory), Error);
+}
+
 }  // namespace
 }  // namespace egc

@@ -3,6 +3,8 @@
 A tensor of size edges times columns is made, as in other libraries; every torch derivative works.
 """
 
+import math
+
 import torch
 
 STD_EPSILON = 1e-5
@@ -50,6 +52,12 @@ def reduce(messages, target, num_targets, name):
     index = target.view(-1, *[1] * (messages.dim() - 1)).expand_as(messages)
     start = messages.new_ones(shape) if name == "mul" else messages.new_zeros(shape)
     return start.scatter_reduce(0, index, messages, kind, include_self=name == "mul")
+
+
+def masked_std(var):
+    """The deviation of PyTorch Geometric's aggregations: 0 where there is hardly any variance."""
+    std = var.clamp(min=STD_EPSILON).sqrt()
+    return std.masked_fill(std <= math.sqrt(STD_EPSILON), 0.0)
 
 
 def aggregate(index, weight, x, num_targets, names, self_loops="none"):

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from .._library import lib
 from ..graph import SAME_NODES, Graph
+from ._modes import is_traced
 
 FLOWS = ("source_to_target", "target_to_source")
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
@@ -85,6 +86,15 @@ class Edges:
         if self.is_prepared or self.adj.layout is torch.strided or self.tensors()[1] is None:
             return self
         return Edges(self.owner, self.tensors()[0], self.num_targets, self.num_sources, self.same_nodes)
+
+    def weights_are_exact(self):
+        """Whether float32, in which graphs keep weights, holds them."""
+        weight = self.weight
+        if weight is None and not self.is_prepared and self.adj.layout is not torch.strided:
+            weight = self.adj.values() if self.adj.layout is not torch.sparse_coo else self.adj._values()
+        if weight is None or weight.dtype is not torch.float64:
+            return True
+        return not is_traced() and bool((weight.to(torch.float32).to(torch.float64) == weight).all())
 
     def differentiable_weight(self):
         """The weights, where they need a gradient; else None."""

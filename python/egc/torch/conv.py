@@ -9,6 +9,7 @@ from ._dispatch import apply, is_fused, wide
 from ._edges import FLOWS, Edges, check_weight
 from ._kernels import AGGREGATORS, options
 
+AGGREGATIONS = ("add", "sum", "mean", "max", "min", "mul", "var", "std")
 _FIXED = {"node_dim": (-2, 0), "decomposed_layers": None}  # options of MessagePassing that change no result
 
 
@@ -34,6 +35,18 @@ class GraphConv(Module):
     def edges(self, adj, x_target_rows, x_source_rows, same_nodes, weight=None):
         return Edges(self.name, adj, x_target_rows, x_source_rows, same_nodes, check_weight(self.name, weight), self.flow)
 
+    def one_of_aggregations(self, aggr):
+        """Refuses other aggregations than those of aggregate_one()."""
+        if aggr not in AGGREGATIONS:
+            raise ValueError(f"{self.name}: aggr must be one of {', '.join(AGGREGATIONS)}, got {aggr!r}")
+        return aggr
+
+    def aggregate_one(self, edges, x, aggr):
+        """One of PyTorch Geometric's aggregations, by name."""
+        if aggr == "std":
+            return _composed.masked_std(self.aggregate(edges, x, ("var",)))
+        return self.aggregate(edges, x, (aggr,))
+
     def matrix(self, x, in_channels=-1, what="x"):
         """Refuses what is no matrix of floats of this width."""
         if not isinstance(x, Tensor):
@@ -52,7 +65,11 @@ class GraphConv(Module):
             if len(names) > 1:
                 raise ValueError(f"{self.name}: x must be a matrix, got {list(x.shape)}")
             return out.view(-1, *columns.shape[1:]).movedim(0, -2)
-        if not is_fused(x) or x.size(1) == 0 or edges.differentiable_weight() is not None or not all(n in AGGREGATORS for n in names):
+        is_composed = (
+            not is_fused(x) or x.size(1) == 0 or edges.differentiable_weight() is not None
+            or not all(n in AGGREGATORS for n in names) or x.dtype is torch.float64 and not edges.weights_are_exact()
+        )
+        if is_composed:
             return _composed.aggregate(*edges.tensors(), x, edges.num_targets, names, self_loops)
         return apply("aggregate", edges, options(names, self_loops, in_channels=x.size(1)), wide(x)).to(x.dtype)
 

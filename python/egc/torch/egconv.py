@@ -5,9 +5,10 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from . import _composed
-from ._dispatch import apply, is_eager, is_fused, is_traced, same_dtype, wide
+from ._dispatch import apply, is_fused, same_dtype, wide
 from ._edges import square_graph
 from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, options, record_conv
+from ._modes import is_eager, is_in_forward_mode, is_traced
 from .conv import GraphConv, pair
 from .linear import Linear, are_plain, zeros_
 
@@ -101,7 +102,10 @@ class EGConv(GraphConv):
             return None
         dtype, modules = x.dtype, self._modules
         bases_lin, comb_lin = modules["bases_lin"], modules["comb_lin"]
-        if not (x.is_cpu and (dtype is torch.float32 or dtype is torch.float64) and are_plain(bases_lin, comb_lin)):
+        if (
+            not (x.is_cpu and (dtype is torch.float32 or dtype is torch.float64) and are_plain(bases_lin, comb_lin))
+            or "bias" not in self._parameters or is_in_forward_mode()  # a bias that is pruned or parametrized
+        ):
             return None
         of_weights = comb_lin._parameters
         bases_weight, comb_weight = bases_lin._parameters["weight"], of_weights["weight"]
@@ -126,11 +130,11 @@ class EGConv(GraphConv):
         self.matrix(x, self.in_channels)
         if x_target is not None:
             self.matrix(x_target, self.in_channels, "x_target")
-        inputs = (x, x_target, of_bases["weight"], of_weights["weight"], of_weights["bias"], self._parameters["bias"])
+        inputs = (x, x_target, of_bases["weight"], of_weights["weight"], of_weights["bias"], self.bias)
         dtype = x.dtype
         if dtype is not torch.float32 and dtype is not torch.float64:
             inputs = tuple(map(wide, inputs))
-        same_dtype("EGConv", inputs[0], weight=inputs[2], x_target=inputs[1])
+        same_dtype("EGConv", inputs[0], weight=inputs[2], x_target=inputs[1], bias=inputs[5])
         y = apply("conv", edges, self._options(x.size(1)), *inputs)
         return y if y.dtype is dtype else y.to(dtype)
 

@@ -38,9 +38,9 @@ class _Attention(GraphConv):
             self.register_parameter("bias", None)
         self.reset_parameters()
 
-    def _fuses(self, values, edge_attr, return_attention_weights, square):
+    def _fuses(self, values, edge_attr, square):
         return (
-            is_fused(values) and edge_attr is None and not return_attention_weights and not (self.dropout > 0 and self.training)
+            is_fused(values) and edge_attr is None and not (self.dropout > 0 and self.training)
             and (square or not self.add_self_loops) and 0 <= self.negative_slope <= 1
         )
 
@@ -146,9 +146,11 @@ class GATConv(_Attention):
         source_score = (values * self.att_src).sum(-1)
         target_score = None if targets is None else (targets * self.att_dst).sum(-1)
         edge_attr = edge_attr if self.lin_edge is not None else None
-        if targets is not None and self._fuses(values, edge_attr, return_attention_weights, same):
+        y = None
+        if targets is not None and self._fuses(values, edge_attr, same):
             y = self._attend(edges.unweighted(), 1, values.flatten(1), source_score, target_score, None)
-            return self._output(y, res, edge_index, None, None, None)
+            if not return_attention_weights:
+                return self._output(y, res, edge_index, None, None, None)
         loops = min(x.size(0), rows) if size is None else min(size)
         index, edge_attr = self._with_loops(edges, edge_attr, loops)
         scores = source_score[index[0]]
@@ -159,7 +161,8 @@ class GATConv(_Attention):
             scores = scores + (term * self.att_edge).sum(-1)
         alpha = _composed.softmax(F.leaky_relu(scores, self.negative_slope), index[1], rows)
         alpha = F.dropout(alpha, self.dropout, self.training)
-        return self._output(self._weighted_sum(alpha, values, index, rows), res, edge_index, index, alpha, return_attention_weights)
+        y = self._weighted_sum(alpha, values, index, rows) if y is None else y
+        return self._output(y, res, edge_index, index, alpha, return_attention_weights)
 
 
 class GATv2Conv(_Attention):
@@ -194,9 +197,11 @@ class GATv2Conv(_Attention):
         values = self.lin_l(x)
         query = values if same and self.share_weights else self.lin_r(x_target)
         edge_attr = self._checked(edge_attr)
-        if self._fuses(values, edge_attr, return_attention_weights, same):
+        y = None
+        if self._fuses(values, edge_attr, same):
             y = self._attend(edges.unweighted(), 2, values, None, query, self.att.view(self.heads, self.out_channels))
-            return self._output(y, res, edge_index, None, None, None)
+            if not return_attention_weights:
+                return self._output(y, res, edge_index, None, None, None)
         index, edge_attr = self._with_loops(edges, edge_attr, min(x.size(0), rows))
         shape = (-1, self.heads, self.out_channels)
         sums = values.view(shape)[index[0]] + query.view(shape)[index[1]]
@@ -204,7 +209,8 @@ class GATv2Conv(_Attention):
         sums = sums if term is None else sums + term
         scores = (F.leaky_relu(sums, self.negative_slope) * self.att).sum(-1)
         alpha = F.dropout(_composed.softmax(scores, index[1], rows), self.dropout, self.training)
-        return self._output(self._weighted_sum(alpha, values, index, rows), res, edge_index, index, alpha, return_attention_weights)
+        y = self._weighted_sum(alpha, values, index, rows) if y is None else y
+        return self._output(y, res, edge_index, index, alpha, return_attention_weights)
 
     def _checked(self, edge_attr):
         if edge_attr is not None and self.lin_edge is None:

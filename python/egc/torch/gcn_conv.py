@@ -7,13 +7,11 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from . import _composed
-from ._dispatch import is_eager, is_fused, is_traced
+from ._dispatch import is_fused
 from ._edges import Edges, checksum, keep, prepared
+from ._modes import is_eager, is_traced
 from .conv import GraphConv
 from .linear import Linear, zeros_
-
-_EXACT = (torch.float32, torch.float16, torch.bfloat16)  # what a graph's float32 weights hold
-
 
 class GCNConv(GraphConv):
     """The graph convolution of Kipf and Welling, as ``torch_geometric.nn.GCNConv``: sum over neighbors of
@@ -28,10 +26,8 @@ class GCNConv(GraphConv):
         add_self_loops = normalize if add_self_loops is None else add_self_loops
         if add_self_loops and not normalize:
             raise ValueError("GCNConv: normalize=False does not support adding self-loops")
-        if not isinstance(aggr, str):
-            raise TypeError(f"GCNConv: aggr must be a name, got {type(aggr).__name__}")
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.improved, self.cached, self.aggr = improved, cached, aggr
+        self.improved, self.cached, self.aggr = improved, cached, self.one_of_aggregations(aggr)
         self.add_self_loops, self.normalize = add_self_loops, normalize
         self.lin = Linear(in_channels, out_channels, bias=False, glorot=True)
         if bias:
@@ -63,18 +59,12 @@ class GCNConv(GraphConv):
 
     def _propagate(self, edges, x):
         if not self.normalize or edges is self._cached_edge_index:
-            return self._sum(edges, x)
+            return self.aggregate_one(edges, x, self.aggr)
         simple = self.aggr in ("add", "sum") and not self.improved
         unweighted = edges.weight is None and (edges.is_prepared and not edges.adj.has_weights or not edges.is_prepared and edges.adj.layout is torch.strided)
         if simple and unweighted and is_fused(x):  # the kernel's own normalization
             return self.aggregate(edges, x, ("symnorm",), "all" if self.add_self_loops else "none")
-        return self._sum(self._normalized(edges, x.dtype), x)
-
-    def _sum(self, edges, x):
-        weight = edges.weight
-        if is_fused(x) and weight is not None and weight.dtype not in _EXACT and not _fits_float32(weight):
-            return _dense(edges, x, self.aggr)
-        return self.aggregate(edges, x, (self.aggr,))
+        return self.aggregate_one(self._normalized(edges, x.dtype), x, self.aggr)
 
     def _normalized(self, edges, dtype):
         """Edges with loops, whose weights are the normalization."""
@@ -111,12 +101,3 @@ def _warn_of_improved():
         "GCNConv: improved=True changes nothing for an edge_index without edge_weight, as in PyTorch Geometric; "
         "edge_weight=torch.ones(num_edges) gives A + 2I", stacklevel=2,
     )
-
-
-def _fits_float32(weight):
-    return bool((weight.to(torch.float32).to(weight.dtype) == weight).all())
-
-
-def _dense(edges, x, aggr):
-    index, weight = edges.tensors()
-    return _composed.aggregate(index, weight, x, edges.num_targets, (aggr,))

@@ -11,7 +11,7 @@ class GINConv(GraphConv):
 
     def __init__(self, nn, eps=0.0, train_eps=False, *, aggr="add", **kwargs):
         super().__init__(**kwargs)
-        self.nn, self.initial_eps, self.aggr = nn, eps, aggr
+        self.nn, self.initial_eps, self.aggr = nn, eps, self.one_of_aggregations(aggr)
         if train_eps:
             self.eps = Parameter(torch.empty(1))
         else:
@@ -27,7 +27,7 @@ class GINConv(GraphConv):
     def forward(self, x, edge_index, size=None):
         x, x_target, same = pair(x)
         rows = target_rows(self.name, edge_index, x_target, size, same, x)
-        y = self.aggregate(self.edges(edge_index, rows, x.size(-2), same), x, (self.aggr,))
+        y = self.aggregate_one(self.edges(edge_index, rows, x.size(-2), same), x, self.aggr)
         if x_target is not None:
             y = y + (1 + self.eps) * x_target
         return self.nn(y)

@@ -1,7 +1,5 @@
 """PNAConv, as PyTorch Geometric's."""
 
-import math
-
 import torch
 from torch.nn import Module, ModuleList, Parameter, Sequential
 
@@ -122,7 +120,7 @@ class PNAConv(GraphConv):
         out = []
         for a in self.aggregators:
             if a in ("var", "std"):
-                out.append(by_name["var"] if a == "var" else _std(by_name["var"]))
+                out.append(by_name["var"] if a == "var" else _composed.masked_std(by_name["var"]))
             else:
                 part = by_name["add" if a == "sum" else a]
                 out.append(part + own * (count if a in ("sum", "add") else (count > 0).to(own.dtype)))
@@ -140,7 +138,7 @@ class PNAConv(GraphConv):
         out = []
         for a in self.aggregators:
             part = _composed.reduce(messages, target, edges.num_targets, "var" if a == "std" else a)
-            out.append(_std(part) if a == "std" else part)
+            out.append(_composed.masked_std(part) if a == "std" else part)
         return torch.cat(out, -1)
 
     @staticmethod
@@ -156,12 +154,6 @@ class PNAConv(GraphConv):
 
     def __repr__(self):
         return f"PNAConv({self.in_channels}, {self.out_channels}, towers={self.towers}, edge_dim={self.edge_dim})"
-
-
-def _std(var):
-    """As PyTorch Geometric's: 0 where there is hardly any variance."""
-    std = var.clamp(min=1e-5).sqrt()
-    return std.masked_fill(std <= math.sqrt(1e-5), 0.0)
 
 
 def _mlp(width, out, layers, act, act_kwargs):

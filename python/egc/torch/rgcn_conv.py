@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from ._edges import Edges, checksum, graph_from_tensors, keep, prepared
-from ._dispatch import is_eager, is_traced
+from ._modes import is_eager, is_traced
 from .conv import GraphConv
 from .linear import glorot_, zeros_
 
@@ -48,7 +48,7 @@ class RGCNConv(GraphConv):
         if num_bases is not None and num_blocks is not None:
             raise ValueError("RGCNConv: num_bases and num_blocks exclude each other")
         self.in_channels, self.out_channels, self.num_relations = in_channels, out_channels, num_relations
-        self.num_bases, self.num_blocks, self.aggr, self.is_sorted = num_bases, num_blocks, aggr, is_sorted
+        self.num_bases, self.num_blocks, self.aggr, self.is_sorted = num_bases, num_blocks, self.one_of_aggregations(aggr), is_sorted
         first, second = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.in_channels_l = first
         self.register_parameter("comp", None)
@@ -98,9 +98,9 @@ class RGCNConv(GraphConv):
         rows = x_target.size(0)
         for r, part in enumerate(relation_edges(self.name, edges, edge_type, self.num_relations)):
             if ids:
-                y = y + self.aggregate(part, weight[r][x_source], (self.aggr,))[:rows]
+                y = y + self.aggregate_one(part, weight[r][x_source], self.aggr)[:rows]
                 continue
-            h = self.aggregate(part, x_source, (self.aggr,))[:rows]
+            h = self.aggregate_one(part, x_source, self.aggr)[:rows]
             if self.num_blocks is None:
                 y = y + h @ weight[r]
             else:

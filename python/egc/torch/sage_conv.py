@@ -2,11 +2,8 @@
 
 import torch
 
-from .conv import GraphConv, pair, target_rows
+from .conv import AGGREGATIONS, GraphConv, pair, target_rows
 from .linear import Linear
-
-_NAMES = ("add", "sum", "mean", "max", "min", "var", "std", "mul")
-
 
 class SAGEConv(GraphConv):
     """The GraphSAGE operator, as ``torch_geometric.nn.SAGEConv``: W_l aggregate(x_j) + W_r x_i.
@@ -25,7 +22,7 @@ class SAGEConv(GraphConv):
                 raise ValueError("SAGEConv: project=True does not support lazy initialization")
             self.lin = Linear(first, first)
         self.aggr_module, width = None, first
-        if not (isinstance(aggr, str) and aggr in _NAMES and aggr not in ("var", "std")):
+        if not (isinstance(aggr, str) and aggr in AGGREGATIONS):
             self.aggr_module, width = _foreign_aggregation(aggr, aggr_kwargs, first)
         elif aggr_kwargs:
             raise ValueError(f"SAGEConv: aggr={aggr!r} takes no aggr_kwargs")
@@ -45,7 +42,7 @@ class SAGEConv(GraphConv):
         if self.project:
             x = self.lin(x).relu()
         if self.aggr_module is None:
-            y = self.aggregate(edges, x, (self.aggr,))
+            y = self.aggregate_one(edges, x, self.aggr)
         else:
             (source, target), _ = edges.tensors()
             y = self.aggr_module(x[source], target, dim_size=rows, dim=-2)
@@ -64,7 +61,7 @@ def _foreign_aggregation(aggr, aggr_kwargs, in_channels):
         from torch_geometric.nn.aggr import MultiAggregation
         from torch_geometric.nn.resolver import aggregation_resolver
     except ImportError:
-        raise ValueError(f"SAGEConv: aggr={aggr!r} needs torch_geometric; without it: {', '.join(_NAMES)}") from None
+        raise ValueError(f"SAGEConv: aggr={aggr!r} needs torch_geometric; without it: {', '.join(AGGREGATIONS)}") from None
     aggr_kwargs = dict(aggr_kwargs or {})
     if aggr == "lstm":
         aggr_kwargs = {"in_channels": in_channels, "out_channels": in_channels, **aggr_kwargs}

@@ -1,12 +1,8 @@
-// Graphs from tensors, and the operators under their torch names, as TorchScript and Python see
-// them.
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <gtest/gtest.h>
-#include <torch/custom_class.h>
-
-#include "egc/torch/composed.h"
-#include "egc/torch/functional.h"
+// Graphs from tensors.
 #include "egc/torch/graph.h"
+
+#include <gtest/gtest.h>
+
 #include "tests/core/expect_error.h"
 #include "tests/kernels/random_problem.h"
 #include "tests/torch/tensors.h"
@@ -16,7 +12,6 @@ namespace {
 
 using testing::awkward_graph;
 using testing::expect_error;
-using testing::relative_difference;
 
 at::Tensor edge_index_of(const Csr& graph) {
   std::vector<int64_t> source;
@@ -78,53 +73,6 @@ TEST(TorchGraph, BadTensorsAreNamed) {
   refused({"from 0 to 0"}, [] {
     torch::graph_from_csr(at::tensor({0, 1}), at::tensor({int64_t{1} << 32}));
   });
-}
-
-TEST(TorchLibrary, OperatorsAreRegistered) {
-  auto& dispatcher = c10::Dispatcher::singleton();
-  for (const char* name :
-       {"egc::graph_from_csr", "egc::fused_aggregate", "egc::spmm", "egc::egc_conv"})
-    EXPECT_TRUE(dispatcher.findSchema({name, ""}).has_value()) << name;
-  EXPECT_TRUE(::torch::getCustomClass("__torch__.torch.classes.egc.Graph"));
-}
-
-// An egc::Graph made as TorchScript makes one: an empty object, then its __init__.
-c10::IValue make_graph(const at::Tensor& edge_index, int64_t num_nodes) {
-  const auto type = ::torch::getCustomClass("__torch__.torch.classes.egc.Graph");
-  c10::IValue self = c10::ivalue::Object::create(c10::StrongTypePtr(nullptr, type), 1);
-  ::torch::jit::Stack stack = {self, edge_index, num_nodes, c10::IValue()};
-  type->getMethod("__init__").run(stack);
-  return self;
-}
-
-TEST(TorchLibrary, OperatorsByTheirTorchNames) {
-  const Csr graph = awkward_graph();
-  const c10::IValue object = make_graph(edge_index_of(graph), 14);
-  const at::Tensor bases = at::randn({14, 6}, at::kDouble);
-  const at::Tensor weights = at::randn({14, 8}, at::kDouble);
-  const c10::List<std::string> aggregators({"max", "mean"});
-  const auto call = [](const char* name, ::torch::jit::Stack stack) {
-    c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
-    return stack.at(0).toTensor();
-  };
-  const ops::EgcShape shape{{Aggregator::kMax, Aggregator::kMean}, SelfLoops::kAll, 2, 2};
-  EXPECT_LE(relative_difference(call("egc::fused_aggregate", {object, bases, weights, c10::IValue(),
-                                                              aggregators, 2, 2, "all"}),
-                                torch::composed_aggregate(graph, shape, bases, weights, {})),
-            1e-12);
-  EXPECT_TRUE(at::equal(call("egc::spmm", {object, bases}), torch::spmm(graph, bases)));
-  const at::Tensor theta = at::randn({4, 6}, at::kDouble);
-  const at::Tensor phi = at::randn({8, 6}, at::kDouble);
-  const at::Tensor phi_bias = at::randn({8}, at::kDouble);
-  nn::EgcConvOptions o(6, 4);
-  o.heads = o.bases = 2;
-  o.aggregators = shape.aggregators;
-  o.activation = WeightActivation::kSigmoid;
-  EXPECT_LE(
-      relative_difference(call("egc::egc_conv", {object, bases, theta, phi, phi_bias, c10::IValue(),
-                                                 aggregators, 2, 2, "all", "sigmoid"}),
-                          torch::composed_egc(o, {theta, phi, phi_bias, {}}, bases, graph)),
-      1e-12);
 }
 
 }  // namespace
