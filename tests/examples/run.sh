@@ -17,6 +17,9 @@ find "$work/install/include/egc" -name '*.h*' -not -path '*/torch/*' | while rea
   echo "#include \"$header\"" | g++ -std=c++20 -fsyntax-only -I"$work/install/include" -x c++ - || { echo "$header does not compile by itself"; exit 1; }
 done
 "$work/examples/train_layer"
+"$work/examples/use_c" >"$work/c"
+grep -q "summed over 4 nodes: 4.0" "$work/c"
+[ "$(grep -c "^molecule" "$work/c")" -eq 2 ]
 if [ -e "$work/examples/train_layer_torch" ]; then "$work/examples/train_layer_torch"; else echo "no LibTorch: its example is not built"; fi
 
 # The library and the program predict the same.

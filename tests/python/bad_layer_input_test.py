@@ -2,8 +2,8 @@
 
 The idea of the first class: a table of mistakes, of all layers and of each. Every one must give an exception of the
 class that Python's own functions would give, with one sentence that names what is wrong; never a crash, a hang or a
-wrong number. The cases run in other processes, so that a crash is one failure. The idea of the second class: whatever torch lets a user do to
-a layer, its tensors and its process must be seen, and the numbers must be those of the definition.
+wrong number. The cases run in other processes, so that a crash is one failure. The idea of the second class: whatever
+torch lets a user do to a layer, its tensors and its process must be seen, and the numbers must be the definition's.
 """
 
 import copy
