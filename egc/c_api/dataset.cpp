@@ -41,6 +41,16 @@ egc_array view_of(const Matrix<T>& m) {
   return {nullptr, code_of<T>(), 2, {m.rows(), m.columns}, m.values.span().data()};
 }
 
+// A matrix without rows has columns all the same.
+template <class T>
+int64_t columns_of(const Array<T>& /*array*/) {
+  return 0;
+}
+template <class T>
+int64_t columns_of(const Matrix<T>& m) {
+  return m.columns;
+}
+
 // split.0.train becomes split.<name>.train.
 std::string public_name(const std::string& name, const Dataset& d) {
   if (!name.starts_with("split.")) return name;
@@ -147,7 +157,7 @@ app::Session session_of(const char* data_dir, uint64_t seed) {
 egc_dataset::egc_dataset(egc::data::Dataset of)
     : data(std::move(of)), info(egc::data::to_json(data.info)) {
   egc::data::visit_arrays(data, [&](const std::string& name, const auto& array) {
-    if (array.empty()) return;
+    if (array.empty() && egc::c_api::columns_of(array) == 0) return;
     arrays.push_back(egc::c_api::view_of(array));
     names.push_back(egc::c_api::public_name(name, data));
   });

@@ -355,7 +355,8 @@ egc_status egc_attention_backward(const egc_graph* graph, const egc_layer* layer
     expect_memory(kName, csr.num_sources(), {values, grad_values});
     expect_memory(kName, csr.num_targets(), {of_target, y, saved, grad_y, grad_of_target});
     const auto in = attention_input<T>(csr, options, values, of_source, of_target, attention);
-    expect_memory(kName, 1, {in.is_v2 ? grad_attention : grad_of_source});
+    expect_memory(kName, in.is_v2 ? 1 : csr.num_sources(),
+                  {in.is_v2 ? grad_attention : grad_of_source});
     kernels::AttentionGrad<T> grad;
     grad.grad_out = static_cast<const T*>(grad_y);
     grad.out = static_cast<const T*>(y);

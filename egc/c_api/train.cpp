@@ -1,4 +1,5 @@
 // Training as `egc train` does it, with a function that is told of every epoch.
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -57,12 +58,21 @@ class Progress : public app::TrainProgress {
   uint64_t seed_;
 };
 
+bool is_list(const std::string& key) {
+  const auto fields = app::settable_fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const FieldFacts& f) {
+    return f.key == key && f.kind == FieldKind::kList;
+  });
+}
+
 // A setting as on the command line.
-std::string spelled(const std::string& key, const Json& value) {
+std::string spelled(const std::string& key, const Json& value, bool may_be_list = true) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array()) {
+    check(may_be_list && is_list(key), "egc_train: setting \"{}\" must be one value, got {}", key,
+          value.dump());
     std::string out;
-    for (const Json& item : value) out += (out.empty() ? "" : ",") + spelled(key, item);
+    for (const Json& item : value) out += (out.empty() ? "" : ",") + spelled(key, item, false);
     return out;
   }
   check(value.is_number() || value.is_boolean(),

@@ -80,7 +80,7 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
           same.outputs, c.outputs);
     return;
   }
-  const int64_t floats = d.node_features.empty() ? 1 : d.node_features.floats.columns;
+  const int64_t floats = d.node_features.columns() == 0 ? 1 : d.node_features.floats.columns;
   check(c.features == floats, "{} has {} float features, but the network takes {}", name, floats,
         c.features);
   check(static_cast<int64_t>(c.categories.size()) == d.node_features.categories.columns,

@@ -164,9 +164,14 @@ def encoded(text, what):
     if not isinstance(text, (str, os.PathLike)):
         raise TypeError(f"{what} must be a text or a path, got {type(text).__name__}")
     text = os.fspath(text)
+    if isinstance(text, bytes):
+        text = os.fsdecode(text)
     if "\0" in text:
         raise ValueError(f"{what} contains a zero byte: {text!r}")
-    return text.encode("utf-8", "surrogateescape")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} is no text that UTF-8 can spell: {text!r}") from None
 
 
 @LOG
@@ -180,6 +185,19 @@ def _log(level, message, _):
 lib.egc_set_log(_log, None)
 
 
+def whole(value, what, least, most):
+    """A whole number in a range, also of numpy."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{what} must be a whole number, got {type(value).__name__}")
+    try:
+        value = value.__index__()
+    except TypeError:  # an array of several
+        raise TypeError(f"{what} must be a whole number, got {type(value).__name__}") from None
+    if not least <= value <= most:
+        raise ValueError(f"{what} must be from {least} to {most}, got {value}")
+    return value
+
+
 def num_threads():
     """Number of threads that egc computes with."""
     return lib.egc_num_threads()
@@ -187,8 +205,4 @@ def num_threads():
 
 def set_num_threads(threads):
     """Sets the number of threads. Results do not depend on it. In ``egc.torch`` torch's setting counts."""
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"set_num_threads: expected a whole number, got {type(threads).__name__}")
-    if not 1 <= threads <= 4096:
-        raise ValueError(f"set_num_threads: expected 1 to 4096 threads, got {threads}")
-    check(lib.egc_set_num_threads(threads))
+    check(lib.egc_set_num_threads(whole(threads, "set_num_threads: threads", 1, 4096)))

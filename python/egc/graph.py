@@ -4,7 +4,7 @@ import ctypes
 import itertools
 import weakref
 
-from ._library import check, lib, made
+from ._library import DataError, lib, made, whole
 
 SAME_NODES = -1
 _ids = itertools.count(1)
@@ -23,9 +23,12 @@ class Graph:
     __slots__ = ("_handle", "id", "num_nodes", "num_sources", "is_square", "has_weights", "__weakref__")
 
     def __init__(self, edge_index, num_nodes=None, edge_weight=None, *, num_sources=None):
-        if hasattr(edge_index, "tocoo") or hasattr(edge_index, "is_directed") and hasattr(edge_index, "nodes"):
+        is_foreign = hasattr(edge_index, "tocoo") or hasattr(edge_index, "is_directed") and hasattr(edge_index, "nodes")
+        if is_foreign and not isinstance(edge_index, type):
             edge_index, num_nodes, edge_weight = _foreign(edge_index, num_nodes, edge_weight, num_sources)
         edges = _edges(edge_index)
+        if num_nodes is None and num_sources is not None:
+            raise ValueError("egc.Graph: num_sources needs num_nodes, the number of targets")
         weights = _weights(edge_weight, edges.shape[1])
         num_nodes = _count(num_nodes, "num_nodes", int(edges.max()) + 1 if num_sources is None and edges.size else 0)
         sources = SAME_NODES if num_sources is None else _count(num_sources, "num_sources", 0)
@@ -163,6 +166,8 @@ def _edges(edge_index):
     edges = _integers(edge_index, "edge_index", 2)
     if edges.shape[0] != 2:
         raise ValueError(f"egc.Graph: edge_index must be [2, E], got {list(edges.shape)}")
+    if edges.size and edges.max() >= 2**31:  # where num_nodes is not given, it follows
+        raise DataError(f"egc.Graph: ids of edge_index must be below {2**31 - 1}, got {edges.max()}")
     return edges
 
 
@@ -173,7 +178,10 @@ def _weights(edge_weight, num_edges):
         return None
     if getattr(edge_weight, "requires_grad", False):
         raise ValueError("egc.Graph: edge weights are constants, without gradient; detach() them")
-    weights = np.asarray(edge_weight)
+    try:
+        weights = np.asarray(edge_weight)
+    except Exception as error:
+        raise TypeError(f"egc.Graph: edge_weight must be an array of numbers: {error}") from None
     if weights.dtype.kind not in "fiu":
         raise TypeError(f"egc.Graph: edge_weight must be of numbers, got {weights.dtype}")
     if weights.shape != (num_edges,):
@@ -184,15 +192,7 @@ def _weights(edge_weight, num_edges):
 def _count(value, what, default):
     if value is None:
         return default
-    try:
-        import operator
-
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"egc.Graph: {what} must be a whole number, got {type(value).__name__}") from None
-    if not 0 <= number < 2**31:
-        raise ValueError(f"egc.Graph: {what} must be from 0 to {2**31 - 1}, got {number}")
-    return number
+    return whole(value, f"egc.Graph: {what}", 0, 2**31 - 1)
 
 
 def _foreign(graph, num_nodes, edge_weight, num_sources):
@@ -201,8 +201,13 @@ def _foreign(graph, num_nodes, edge_weight, num_sources):
 
     if edge_weight is not None or num_sources is not None:
         raise ValueError("egc.Graph: a scipy or networkx graph has its own weights and nodes")
+    num_nodes = _count(num_nodes, "num_nodes", None)
     if hasattr(graph, "tocoo"):
         coo = graph.tocoo()
+        if coo.ndim != 2:
+            raise ValueError(f"egc.Graph: expected a square matrix, got {list(coo.shape)}")
+        if coo.data.dtype.kind not in "fiub":
+            raise TypeError(f"egc.Graph: the matrix must have numbers as weights, got {coo.data.dtype}")
         if coo.shape[0] != coo.shape[1]:
             raise ValueError(f"egc.Graph: expected a square matrix, got {list(coo.shape)}")
         if num_nodes not in (None, coo.shape[0]):
@@ -216,5 +221,8 @@ def _foreign(graph, num_nodes, edge_weight, num_sources):
     if not graph.is_directed():  # both directions, but one for a loop
         edges += [(b, a, w) for a, b, w in edges if a != b]
     index = np.array([(a, b) for a, b, _ in edges], np.int64).reshape(-1, 2).T
-    weights = np.array([w for *_, w in edges], np.float64)
+    try:
+        weights = np.array([w for *_, w in edges], np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("egc.Graph: the weights of a networkx graph must be numbers") from None
     return index, len(number), None if (weights == 1).all() else weights

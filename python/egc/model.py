@@ -4,7 +4,7 @@ import ctypes
 import json
 import threading
 
-from ._library import ModelError, encoded, lib, made
+from ._library import ModelError, encoded, lib, made, whole
 from .dataset import Dataset, dataset, graph_arrays
 
 
@@ -31,7 +31,13 @@ class Predictions:
 class Model:
     """A trained network, from ``egc.load``."""
 
-    def __init__(self, pointer):
+    def __init__(self, *_, **__):
+        raise TypeError("egc.Model: use egc.load(path)")
+
+    @classmethod
+    def _of(cls, pointer):
+        """Owns an egc_model."""
+        self = cls.__new__(cls)
         self._pointer = pointer
         self._lock = threading.Lock()
         info = json.loads(lib.egc_model_info(pointer).decode("utf-8", "replace"))
@@ -40,6 +46,10 @@ class Model:
         self.config = info["config"]  # of the network
         self.metrics = info["metrics"] or {}  # scores of its training
         self.dataset_info = info["dataset"]  # what it was trained on
+        return self
+
+    def __reduce__(self):
+        raise TypeError("egc.Model: a model cannot be copied or pickled; egc.load(path) it again")
 
     def predict(self, graphs, *, batch=256):
         """Predicts for a ``Dataset``, the name or path of one, a list of graphs (``Dataset.from_graphs`` says
@@ -68,6 +78,8 @@ class Model:
         except TypeError:
             raise TypeError(f"predict: expected a Dataset, graphs or a name, got {type(graphs).__name__}") from None
         arrays, found = graph_arrays(graphs)
+        if arrays["first_node"][-1] == 0:
+            raise ValueError("predict: the graphs have no nodes")
         trained = self.dataset_info
         info = {"name": "data", **{k: v for k, v in trained.items() if k not in ("name", "scaling", "columns")}}
         info.update(node_features=found.get("node_features", "none"), edge_features="none")
@@ -124,14 +136,10 @@ _KINDS = {"float": "floats", "categorical": "whole numbers (categories)", "none"
 
 
 def _batch(batch):
-    if isinstance(batch, bool) or not isinstance(batch, int):
-        raise TypeError(f"predict: batch must be a whole number, got {type(batch).__name__}")
-    if not 1 <= batch < 2**31:
-        raise ValueError(f"predict: batch must be at least 1, got {batch}")
-    return batch
+    return whole(batch, "predict: batch", 1, 2**31 - 1)
 
 
 def load(path, *, ensemble=False):
     """Loads a run, a model file, or a shipped model by name (zinc-egc-m, molhiv-egc-s, ...). Of a run with
     several seeds: the best on the validation set, or with ``ensemble`` the average of all."""
-    return Model(made(lib.egc_model_load, encoded(path, "egc.load: path"), int(bool(ensemble))))
+    return Model._of(made(lib.egc_model_load, encoded(path, "egc.load: path"), int(bool(ensemble))))

@@ -3,11 +3,12 @@
 import contextlib
 import ctypes
 import json
+import os
 import re
 import signal
 import threading
 
-from ._library import EPOCH, encoded, fail, lib
+from ._library import EPOCH, encoded, fail, lib, whole
 from .dataset import Dataset
 from .model import load
 
@@ -48,15 +49,24 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
         raise TypeError("egc.train: a run needs its dataset on disk to resume; dataset.save(directory) it, and train on the directory")
     if callback is not None and not callable(callback):
         raise TypeError(f"egc.train: callback must be a function, got {type(callback).__name__}")
+    if not isinstance(overwrite, bool):
+        raise TypeError(f"egc.train: overwrite must be True or False, got {type(overwrite).__name__}")
+    if config is not None and os.path.isdir(config):
+        raise IsADirectoryError(f"egc.train: config must be a JSON file, {config} is a directory")
     request = {
         "dataset": _text(dataset, "dataset"), "model": _text(model, "model"), "config": _text(config, "config"),
-        "out": _text(out, "out"), "resume": _text(resume, "resume"), "parameters": _count(parameters), "seed": seed, "seeds": seeds,
-        "overwrite": overwrite, "until": until, "checkpoint_every": checkpoint_every, "data_dir": _text(data_dir, "data_dir"),
+        "out": _text(out, "out"), "resume": _text(resume, "resume"), "parameters": _count(parameters), "seed": whole(seed, "egc.train: seed", 0, 2**64 - 1),
+        "seeds": whole(seeds, "egc.train: seeds", 1, 10000),
+        "overwrite": overwrite, "until": None if until is None else whole(until, "egc.train: until", 1, 2**30),
+        "checkpoint_every": whole(checkpoint_every, "egc.train: checkpoint_every", 1, 2**30), "data_dir": _text(data_dir, "data_dir"),
         "settings": {key: value for key, value in settings.items() if value is not None},
     }
     try:
-        text = json.dumps(request).encode()
-    except (TypeError, ValueError) as error:
+        text = json.dumps(request, default=_plain, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        bad = [f"{k}={v}" for k, v in settings.items() if isinstance(v, float) and v - v != 0]
+        raise ValueError(f"egc.train: a setting must be a finite number, a text or a list of them, got {', '.join(bad) or 'a nested one'}") from None
+    except TypeError as error:
         raise TypeError(f"egc.train: a setting is no text, number or list: {error}") from None
     raised = []
     interrupts = []  # signals that came meanwhile
@@ -64,7 +74,7 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
     @EPOCH
     def on_epoch(line, _):  # without a line it only gives Python a chance to see Ctrl-C
         try:
-            if line is not None and callback is not None and callback(json.loads(line)) is False:
+            if line is not None and callback is not None and _is_false(callback(json.loads(line))):
                 return 1
             return 1 if interrupts else 0
         except BaseException as error:  # must not pass through C
@@ -102,6 +112,19 @@ def _ctrl_c_noted(interrupts):
 def _in_python(sentence):
     """Flags of the program as arguments: --checkpoint-every is checkpoint_every."""
     return re.sub(r"--([a-z][a-z-]*)", lambda flag: flag.group(1).replace("-", "_"), sentence)
+
+
+def _plain(value):
+    """numpy's numbers as Python's."""
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return value.item()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(type(value).__name__)
+
+
+def _is_false(answer):
+    return type(answer).__name__ in ("bool", "bool_") and not answer
 
 
 def _count(value):

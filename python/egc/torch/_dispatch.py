@@ -3,8 +3,9 @@
 import torch
 
 from . import _ops
-from ._modes import is_eager, is_in_forward_mode, refuse_tangents
+from ._edges import on_cpu
 from ._kernels import AggregateKernel, AttentionKernel, CombineKernel, ConvKernel, layer, run
+from ._modes import is_eager, is_in_forward_mode, refuse_tangents
 
 _KERNELS = {"conv": ConvKernel, "combine": CombineKernel, "aggregate": AggregateKernel, "attention": AttentionKernel}
 _HALF = (torch.float16, torch.bfloat16)
@@ -12,7 +13,7 @@ _HALF = (torch.float16, torch.bfloat16)
 
 def is_fused(x):
     """Whether the kernels take such a tensor."""
-    return x.device.type == "cpu" and x.is_floating_point() and x.layout is torch.strided
+    return x.device.type == "cpu" and x.is_floating_point() and x.layout is torch.strided and not x.is_quantized
 
 
 def wide(t):
@@ -31,5 +32,8 @@ def apply(name, edges, options, *inputs):
     if is_eager(inputs[0]):
         if is_in_forward_mode():
             refuse_tangents(inputs)
+        for t in inputs:
+            if t is not None:
+                on_cpu(edges.owner, "every parameter", t)
         return run(_KERNELS[name](edges.graph(), layer(inputs[0].dtype, *options)), *inputs)
     return _ops.call(name, edges, options, *inputs)

@@ -10,9 +10,9 @@ import weakref
 import torch
 from torch import Tensor
 
-from .._library import lib
+from .._library import DataError, lib
 from ..graph import SAME_NODES, Graph
-from ._modes import is_traced
+from ._modes import is_eager, is_traced
 
 FLOWS = ("source_to_target", "target_to_source")
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
@@ -72,6 +72,8 @@ class Edges:
     def _check_sparse(self, adj):
         if self.swap:  # PyTorch Geometric refuses it, too
             raise ValueError(f'{self.owner}: flow="target_to_source" takes an edge_index, not a sparse matrix; transpose it')
+        if adj.device.type == "meta":
+            raise ValueError(f"{self.owner}: the matrix must have values, it is on the device meta")
         if adj.layout not in _SPARSE:
             raise TypeError(f"{self.owner}: expected a COO, CSR or CSC matrix, got {adj.layout}")
         if self.weight is not None:
@@ -115,6 +117,7 @@ class Edges:
             weight = adj.edge_weight
             return torch.from_numpy(adj.edge_index), None if weight is None else torch.from_numpy(weight)
         if adj.layout is torch.strided:
+            self._check_ids(adj)
             return (adj.flip(0) if self.swap else adj), self.weight
         if adj.layout is torch.sparse_coo:
             adj = adj.coalesce()
@@ -127,20 +130,32 @@ class Edges:
             sources = torch.repeat_interleave(torch.arange(adj.size(1), device=adj.device), offsets.diff())
         return torch.stack([sources, targets]).to(torch.int64), _unless_ones(adj.values())
 
+    def _check_ids(self, index):
+        """Indexing would take negative ids from the end."""
+        if index.device.type == "cpu" and index.numel() and is_eager(index):
+            sizes = (self.num_sources, self.num_targets)
+            for row, size, what in zip(index, reversed(sizes) if self.swap else sizes, ("source", "target")):
+                least, most = map(int, row.aminmax())
+                if least < 0 or most >= size:
+                    raise DataError(f"{self.owner}: {what} ids of edge_index must be in [0, {size}), got {least if least < 0 else most}")
+
     def graph(self):
         """The prepared graph."""
         adj = self.adj
         if type(adj) is Graph:
             return adj
+        on_cpu(self.owner, "edge_index", adj)
         if adj.layout is torch.strided:
             adj = adj if adj.is_contiguous() else adj.contiguous()
             key = (lib.egc_checksum(adj.data_ptr(), adj.numel() * 8), adj.shape, self.num_targets)
             if self.weight is not None:
+                on_cpu(self.owner, "edge_weight", self.weight)
                 key += (_checksum(self.weight), self.weight.dtype)
             if self.swap or not self.same_nodes:
                 key += (self.swap, self.num_sources)
         else:
-            key = (adj.layout, *map(_checksum, _parts(adj)), adj.shape, self.same_nodes)
+            parts = _parts(adj)
+            key = (adj.layout, *map(_checksum, parts), *(p.dtype for p in parts), adj.shape, self.same_nodes)
         graph = _prepared.get(key)
         return self._prepare(key) if graph is None else graph
 
@@ -156,7 +171,7 @@ def square_graph(owner, adj, nodes):
     if type(adj) is Graph:
         if adj.num_nodes == nodes and adj.is_square:
             return adj
-    elif type(adj) is Tensor and adj.dtype is torch.int64 and adj.layout is torch.strided and adj.is_contiguous():
+    elif type(adj) is Tensor and adj.dtype is torch.int64 and adj.layout is torch.strided and adj.is_cpu and adj.is_contiguous():
         graph = _prepared.get((lib.egc_checksum(adj.data_ptr(), adj.numel() * 8), adj.shape, nodes))
         if graph is not None:
             return graph
@@ -176,6 +191,11 @@ def graph_from_tensors(owner, index, weight, num_targets, num_sources, same_node
         num_targets, SAME_NODES if same_nodes else num_sources, edges, first, first + edges * 8,
         None if weight is None else weight.data_ptr(),
     )
+
+
+def on_cpu(owner, what, t):
+    if t.device.type != "cpu":
+        raise ValueError(f"{owner}: {what} must be on the CPU, as x is, got {t.device}")
 
 
 _MOST = 16  # prepared graphs: a few batches, each in a few forms
@@ -201,6 +221,7 @@ def keep(key, graph, tensor):
 
 
 def _checksum(t):
+    on_cpu("egc", "every tensor of a graph", t)
     t = t.detach().contiguous()
     return lib.egc_checksum(t.data_ptr(), t.numel() * t.element_size())
 
@@ -220,8 +241,9 @@ def _parts(adj):
 
 def _unless_ones(values):
     """Weights of 1 are no weights; a graph has one for each edge."""
-    if values.dim() != 1 or not values.is_floating_point():
+    if values.dim() != 1 or values.is_complex():
         return None
+    values = values if values.is_floating_point() else values.to(torch.float32)
     return None if not values.requires_grad and bool((values == 1).all()) else values
 
 
@@ -235,6 +257,6 @@ def check_weight(owner, weight, what="edge_weight"):
         return None
     if not isinstance(weight, Tensor):
         raise TypeError(f"{owner}: {what} must be a tensor, got {type(weight).__name__}")
-    if weight.dtype in (torch.bool, torch.complex64, torch.complex128):
+    if weight.is_quantized or weight.layout is not torch.strided or weight.dtype in (torch.bool, torch.complex64, torch.complex128):
         raise TypeError(f"{owner}: {what} must be of numbers, got {_spell(weight)}")
-    return weight if weight.is_floating_point() else weight.to(torch.float32)
+    return weight if weight.dtype in (torch.float32, torch.float64) else weight.to(torch.float32)

@@ -41,7 +41,8 @@ def _pointer(t):
 
 
 def _contiguous(t):
-    return t if t is None or t.is_contiguous() else t.contiguous()
+    """What a pointer to its memory describes; conj().imag negates on reading."""
+    return t if t is None or t.is_contiguous() and not t.is_neg() else t.resolve_neg().contiguous()
 
 
 class Kernel:
@@ -74,8 +75,7 @@ def conv_backward(graph, o, x, x_target, bases_weight, comb_weight, saved, grad_
     of_comb = torch.empty_like(comb_weight) if wanted[3] else None
     of_comb_bias = x.new_empty(o.weights_width) if wanted[4] else None
     of_bias = x.new_empty(o.y_width) if wanted[5] else None
-    if not grad_y.is_contiguous():
-        grad_y = grad_y.contiguous()
+    grad_y = _contiguous(grad_y)
     follow_torch()
     status = _backward(
         graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),

@@ -7,7 +7,7 @@ import torch
 
 from ..graph import Graph
 from ._edges import Edges
-from ._kernels import AggregateKernel, AttentionKernel, CombineKernel, ConvKernel, Recorded, layer
+from ._kernels import AggregateKernel, AttentionKernel, CombineKernel, ConvKernel, Recorded, _contiguous, layer
 
 _GRAPH = "Tensor? edge_index, Tensor? edge_weight, int graph, SymInt num_targets, SymInt num_sources, int[] options, float slope"
 _KERNELS = {  # name: kernel, inputs; those with ? may be missing
@@ -78,7 +78,7 @@ def _define(name, kernel, inputs):
     _library.define(f"{name}_backward({_schema(inputs)}, Tensor saved, Tensor grad_y, {_GRAPH}) -> Tensor[]")
 
     def make(tensors, graph, options, slope):
-        return kernel(_graph(*graph), _layer(tensors[0].dtype, options, slope)), [None if t is None else t.contiguous() for t in tensors]
+        return kernel(_graph(*graph), _layer(tensors[0].dtype, options, slope)), [_contiguous(t) for t in tensors]
 
     def call(*args):
         made, tensors = make(args[:count], args[count : count + 5], *args[count + 5 :])
@@ -91,7 +91,7 @@ def _define(name, kernel, inputs):
 
     def backward(*args):
         made, tensors = make(args[:count], args[count + 2 : count + 7], *args[count + 7 :])
-        grads = made.backward(tensors, args[count], args[count + 1].contiguous(), [t is not None for t in tensors])
+        grads = made.backward(tensors, args[count], _contiguous(args[count + 1]), [t is not None for t in tensors])
         return [g for g in grads if g is not None]
 
     def shapes(args, first):

@@ -47,15 +47,46 @@ class GraphConv(Module):
             return _composed.masked_std(self.aggregate(edges, x, ("var",)))
         return self.aggregate(edges, x, (aggr,))
 
-    def matrix(self, x, in_channels=-1, what="x"):
-        """Refuses what is no matrix of floats of this width."""
+    def features(self, x, width=-1, what="x", dtype=None):
+        """Refuses what is not [..., N, width] of floats, of the layer's dtype if one is given."""
         if not isinstance(x, Tensor):
             raise TypeError(f"{self.name}: {what} must be a tensor, got {type(x).__name__}")
-        if not x.is_floating_point():
+        if not x.is_floating_point() or x.is_quantized:
             raise TypeError(f"{self.name}: {what} must be of floats, got {x.dtype}")
-        if x.dim() != 2 or in_channels > 0 and x.size(1) != in_channels:
-            raise ValueError(f"{self.name}: {what} must be [N, {in_channels if in_channels > 0 else 'F'}], got {list(x.shape)}")
+        if x.dim() < 2 or width > 0 and x.size(-1) != width:
+            raise ValueError(f"{self.name}: {what} must be [N, {width if width > 0 else 'F'}], got {list(x.shape)}")
+        if dtype is not None and x.dtype is not dtype and not torch.is_autocast_enabled() and not _autocasts():
+            raise TypeError(f"{self.name}: {what} must be {dtype}, as the parameters are, got {x.dtype}; convert one of them with .to()")
         return x
+
+    def dense(self, x):
+        """Refuses sparse features, where the aggregation comes before the Linear."""
+        if x.layout is not torch.strided:
+            raise TypeError(f"{self.name}: x must be dense, got {x.layout}")
+        return x
+
+    def matrix(self, x, width=-1, what="x", dtype=None):
+        """As features(), of two dimensions."""
+        self.features(x, width, what, dtype)
+        if x.dim() != 2:
+            raise ValueError(f"{self.name}: {what} must be [N, {width if width > 0 else 'F'}], got {list(x.shape)}")
+        return x
+
+    def edge_features(self, edge_attr, edges, width, dtype=None):
+        """[E, width], or None."""
+        if edge_attr is None:
+            return None
+        if not isinstance(edge_attr, Tensor) or not edge_attr.is_floating_point() or edge_attr.is_quantized:
+            raise TypeError(f"{self.name}: edge_attr must be a tensor of floats, got {getattr(edge_attr, 'dtype', type(edge_attr).__name__)}")
+        if edges.is_prepared:
+            raise ValueError(f"{self.name}: edge_attr is in the order of an edge_index; an egc.Graph has sorted its edges")
+        count = edges.tensors()[0].size(1)
+        edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
+        if dtype is not None and edge_attr.dtype is not dtype and not _autocasts():
+            raise TypeError(f"{self.name}: edge_attr must be {dtype}, as the parameters are, got {edge_attr.dtype}; convert one of them with .to()")
+        if edge_attr.dim() != 2 or edge_attr.size(0) != count or width > 0 and edge_attr.size(1) != width:
+            raise ValueError(f"{self.name}: {count} edges need edge_attr [{count}, {width if width > 0 else 'D'}], got {list(edge_attr.shape)}")
+        return edge_attr
 
     def aggregate(self, edges, x, names, self_loops="none"):
         """Aggregators of x: [..., S, F] to [..., T, A * F]."""
@@ -81,31 +112,72 @@ class GraphConv(Module):
         return state
 
 
-def pair(x):
+def _autocasts():
+    enabled = getattr(torch, "is_autocast_cpu_enabled", None)
+    return enabled is not None and enabled()
+
+
+def whole(owner, what, value, least=1, lazy=False):
+    """A whole number of at least `least`; with `lazy` also -1."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{owner}: {what} must be a whole number, got {type(value).__name__}")
+    value = value.__index__()
+    if value < least and not (lazy and value == -1) or value > 1 << 24:
+        raise ValueError(f"{owner}: {what} must be at least {least}{' (or -1)' if lazy else ''} and at most {1 << 24}, got {value}")
+    return value
+
+
+def channels_of(owner, in_channels, lazy=True):
+    """in_channels, a number or a pair, as a pair."""
+    if isinstance(in_channels, (tuple, list)):
+        if len(in_channels) != 2:
+            raise ValueError(f"{owner}: in_channels must be a number or a pair, got {len(in_channels)} numbers")
+        return tuple(whole(owner, "in_channels", c, lazy=lazy) for c in in_channels)
+    return (whole(owner, "in_channels", in_channels, lazy=lazy),) * 2
+
+
+def fraction(owner, what, value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{owner}: {what} must be a number, got {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{owner}: {what} must be from 0 to 1, got {value}")
+    return value
+
+
+def pair(owner, x):
     """x as (x_source, x_target), and whether they are the same nodes."""
     if isinstance(x, (tuple, list)):
         if len(x) != 2:
-            raise ValueError(f"x must be a tensor or (x_source, x_target), got {len(x)} tensors")
+            raise ValueError(f"{owner}: x must be a tensor or (x_source, x_target), got {len(x)} tensors")
         return x[0], x[1], False
     return x, x, True
 
 
 def target_rows(owner, adj, x_target, size, same, x_source):
     """Number of targets: of x_target, of ``size``, or of a sparse matrix."""
+    if size is not None and (not isinstance(size, (tuple, list)) or len(size) != 2 or not all(isinstance(n, int) for n in size)):
+        raise TypeError(f"{owner}: size must be (num_sources, num_targets), got {size!r}")
     if same:
         rows = x_source.size(-2)
     elif x_target is not None:
         rows = x_target.size(-2)
     elif size is not None:
-        return size[1]
+        rows = size[1]
     elif hasattr(adj, "num_sources"):
-        return adj.num_nodes
+        rows = adj.num_nodes
     elif isinstance(adj, Tensor) and adj.layout is not torch.strided:
-        return adj.size(0)
+        rows = adj.size(0)
     elif hasattr(adj, "sparse_sizes"):
-        return adj.sparse_sizes()[0]
+        rows = adj.sparse_sizes()[0]
     else:
         raise ValueError(f"{owner}: without features of the targets their number is needed: size=(num_sources, num_targets)")
     if size is not None and (size[1] != rows or size[0] != x_source.size(-2)):
         raise ValueError(f"{owner}: size {tuple(size)} does not fit x with {x_source.size(-2)} sources and {rows} targets")
     return rows
+
+
+def check_combine(owner, bases, weights, edges, names, heads, num_bases, width):
+    """Shapes of what the parts of an EGC layer give."""
+    for what, t, shape in (("bases_lin", bases, (edges.num_sources, num_bases * width)), ("the combination weights", weights, (edges.num_targets, heads * len(names) * num_bases))):
+        if t.dim() != 2 or tuple(t.shape) != shape:
+            raise ValueError(f"{owner}: {what} must give {list(shape)}, got {list(t.shape)}")

@@ -6,11 +6,11 @@ from torch.nn import Parameter
 
 from . import _composed
 from ._dispatch import apply, is_fused, same_dtype, wide
-from ._edges import square_graph
+from ._edges import FLOWS, square_graph
 from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, options, record_conv
 from ._modes import is_eager, is_in_forward_mode, is_traced
-from .conv import GraphConv, pair
-from .linear import Linear, are_plain, zeros_
+from .conv import GraphConv, check_combine, pair, whole
+from .linear import Linear, are_plain, width_of, zeros_
 
 
 class EGConv(GraphConv):
@@ -36,14 +36,17 @@ class EGConv(GraphConv):
     def __init__(self, in_channels, out_channels, aggregators=None, num_heads=8, num_bases=4, cached=False, add_self_loops=True,
                  bias=True, *, self_loops=None, activation="identity", **kwargs):
         super().__init__(**kwargs)
-        if in_channels != -1 and in_channels < 1 or min(out_channels, num_heads, num_bases) < 1:
-            raise ValueError("EGConv: channels, heads and bases must be at least 1")
+        in_channels = whole("EGConv", "in_channels", in_channels, lazy=True)
+        out_channels = whole("EGConv", "out_channels", out_channels)
+        num_heads, num_bases = whole("EGConv", "num_heads", num_heads), whole("EGConv", "num_bases", num_bases)
         if out_channels % num_heads != 0:
             raise ValueError(f"EGConv: out_channels ({out_channels}) must be divisible by the number of heads ({num_heads})")
+        if isinstance(aggregators, str):
+            raise TypeError(f"EGConv: aggregators must be a list of names, got {aggregators!r}")
         names = ["symnorm"] if aggregators is None else list(aggregators)
         for name in names:
-            if name not in AGGREGATORS:
-                raise ValueError(f"EGConv: Unsupported aggregator '{name}'; known: {', '.join(AGGREGATORS)}")
+            if not isinstance(name, str) or name not in AGGREGATORS:
+                raise ValueError(f"EGConv: Unsupported aggregator {name!r}; known: {', '.join(AGGREGATORS)}")
         if not names or len({AGGREGATORS[n] for n in names}) != len(names):
             raise ValueError(f"EGConv: expected different aggregators, got {names}")
         self.in_channels, self.out_channels = in_channels, out_channels
@@ -77,9 +80,13 @@ class EGConv(GraphConv):
             y = self._at_once(x, edge_index)
             if y is not None:
                 return y
-        x, x_target, same = pair(x)
-        if not isinstance(x, Tensor) or not isinstance(x_target, Tensor):
-            raise TypeError(f"EGConv: x must be a tensor or (x_source, x_target), got {type(x).__name__}")
+        x, x_target, same = pair("EGConv", x)
+        for name in () if traced else ("bases_lin", "comb_lin"):
+            if not callable(getattr(self, name)):
+                raise TypeError(f"EGConv: {name} must be a module, got {type(getattr(self, name)).__name__}")
+        width = width_of(self.bases_lin)
+        self.matrix(x, width)
+        self.matrix(x_target, width, "x_target")
         if self._cached_edge_index is not None:
             edge_index, edge_weight = self._cached_edge_index, None
         edges = self.edges(edge_index, x_target.size(0), x.size(0), same, edge_weight)
@@ -89,54 +96,62 @@ class EGConv(GraphConv):
             raise ValueError("EGConv: self-loops need targets that are the sources; (x_source, x_target) takes add_self_loops=False")
         if self.cached and self._cached_edge_index is None and x.device.type == "cpu" and not traced:
             self._cached_edge_index = self._cached_adj_t = edges.graph()
-        if not traced and is_fused(x) and are_plain(self.bases_lin, self.comb_lin):
-            return self._fused(x, None if same else x_target, edges, self.bases_lin._parameters, self.comb_lin._parameters)
+        if not traced and is_fused(x) and are_plain(self.bases_lin, self.comb_lin) and self.bases_lin.bias is None:
+            return self._fused(x, None if same else x_target, edges)
         bases, weights = self.bases_lin(x), self.comb_lin(x_target)
+        check_combine("EGConv", bases, weights, edges, self.aggregators, self.num_heads, self.num_bases, self.out_channels // self.num_heads)
         weights = _composed.activated(weights, self.activation, self.num_heads)
         y = self._combined(bases, weights, edges)
         return y if self.bias is None else y + self.bias
 
     def _at_once(self, x, edge_index):
-        """The common case by the shortest way; None where it is another one."""
-        if not (isinstance(x, Tensor) and is_eager(x)) or x.layout is not torch.strided:
+        """The common case by the shortest way; None where it is another one, or where something does not fit."""
+        if not (isinstance(x, Tensor) and is_eager(x)) or x.layout is not torch.strided or x.dim() != 2 or x.is_neg():
             return None
-        dtype, modules = x.dtype, self._modules
+        modules, parameters = self._modules, self._parameters
         bases_lin, comb_lin = modules["bases_lin"], modules["comb_lin"]
+        if bases_lin is None or comb_lin is None or not are_plain(bases_lin, comb_lin) or "bias" not in parameters or is_in_forward_mode():
+            return None
+        of_bases, of_weights = bases_lin._parameters, comb_lin._parameters
+        dtype, channels = x.dtype, x.shape[1]
+        found = self._layers.get(dtype)
+        if found is None or found[0].in_channels != channels:
+            if dtype is not torch.float32 and dtype is not torch.float64 or channels == 0:
+                return None
+            o = layer(dtype, *self._options(channels))
+            shapes = ((o.bases_width, channels), (o.weights_width, channels), (o.weights_width,), (o.y_width,))
+            found = self._layers[dtype] = (o, shapes)
+        o, shapes = found
+        bases_weight, comb_weight = of_bases["weight"], of_weights["weight"]
+        comb_bias, bias = of_weights["bias"], parameters["bias"]
         if (
-            not (x.is_cpu and (dtype is torch.float32 or dtype is torch.float64) and are_plain(bases_lin, comb_lin))
-            or "bias" not in self._parameters or is_in_forward_mode()  # a bias that is pruned or parametrized
+            not _fits(x, dtype, x.shape) or not _fits(bases_weight, dtype, shapes[0]) or not _fits(comb_weight, dtype, shapes[1])
+            or comb_bias is None or not _fits(comb_bias, dtype, shapes[2]) or bias is not None and not _fits(bias, dtype, shapes[3])
+            or of_bases["bias"] is not None or self.flow != FLOWS[0]
         ):
             return None
-        of_weights = comb_lin._parameters
-        bases_weight, comb_weight = bases_lin._parameters["weight"], of_weights["weight"]
-        comb_bias, bias = of_weights["bias"], self._parameters["bias"]
-        shape = x.shape
-        if (
-            len(shape) != 2 or shape[1] != self.in_channels or bases_weight.dtype is not dtype or not x.is_contiguous()
-            or not bases_weight.is_contiguous() or not comb_weight.is_contiguous()
-        ):
-            return None
-        graph = square_graph("EGConv", edge_index, shape[0])
-        o = self._layers.get(dtype)
-        if o is None or o.in_channels != shape[1]:
-            o = self._layers[dtype] = layer(dtype, *self._options(shape[1]))
+        graph = square_graph("EGConv", edge_index, x.shape[0])
         if torch.is_grad_enabled() and (x.requires_grad or bases_weight.requires_grad or comb_weight.requires_grad
                                         or bias is not None and bias.requires_grad or comb_bias.requires_grad):
             return record_conv(graph, o, x, bases_weight, comb_weight, comb_bias, bias)
         return conv_forward(graph, o, x, None, bases_weight, comb_weight, comb_bias, bias, False)[0]
 
-    def _fused(self, x, x_target, edges, of_bases, of_weights):
+    def _fused(self, x, x_target, edges):
         """Both products and the aggregation as one operator."""
-        self.matrix(x, self.in_channels)
-        if x_target is not None:
-            self.matrix(x_target, self.in_channels, "x_target")
-        inputs = (x, x_target, of_bases["weight"], of_weights["weight"], of_weights["bias"], self.bias)
-        dtype = x.dtype
-        if dtype is not torch.float32 and dtype is not torch.float64:
-            inputs = tuple(map(wide, inputs))
-        same_dtype("EGConv", inputs[0], weight=inputs[2], x_target=inputs[1], bias=inputs[5])
-        y = apply("conv", edges, self._options(x.size(1)), *inputs)
-        return y if y.dtype is dtype else y.to(dtype)
+        of_weights = self.comb_lin._parameters
+        inputs = (x, x_target, self.bases_lin._parameters["weight"], of_weights["weight"], of_weights["bias"], self.bias)
+        halves = {t.dtype for t in inputs[1:] if t is not None and t.dtype is not wide(t[:0]).dtype}
+        if halves - {x.dtype}:
+            raise TypeError(f"EGConv: x and the parameters must have the same dtype, got {x.dtype} and {halves.pop()}; convert one of them with .to()")
+        inputs = tuple(map(wide, inputs))
+        names = ("x_target", "bases_lin.weight", "comb_lin.weight", "comb_lin.bias", "bias")
+        same_dtype("EGConv", inputs[0], **dict(zip(names, inputs[1:])))
+        width, weights = self.out_channels // self.num_heads, self.num_heads * len(self.aggregators) * self.num_bases
+        shapes = ((self.num_bases * width, x.size(1)), (weights, x.size(1)), (weights,), (self.out_channels,))
+        for name, t, shape in zip(names[1:], inputs[2:], shapes):
+            if t is not None and tuple(t.shape) != shape:
+                raise ValueError(f"EGConv: {name} must be {list(shape)}, got {list(t.shape)}")
+        return apply("conv", edges, self._options(x.size(1)), *inputs).to(x.dtype)
 
     def _options(self, in_channels):
         width = self.out_channels // self.num_heads
@@ -153,6 +168,10 @@ class EGConv(GraphConv):
 
     def __repr__(self):
         return f"EGConv({self.in_channels}, {self.out_channels}, aggregators={self.aggregators})"
+
+
+def _fits(t, dtype, shape):
+    return t.dtype is dtype and t.shape == shape and t.is_cpu and t.is_contiguous()
 
 
 def _one_of(what, value, known):

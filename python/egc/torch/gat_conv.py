@@ -8,8 +8,8 @@ from torch.nn import functional as F
 from . import _composed
 from ._dispatch import apply, is_fused, wide
 from ._kernels import options
-from .conv import GraphConv, pair, target_rows
-from .linear import Linear, glorot_, zeros_
+from .conv import AGGREGATIONS, GraphConv, channels_of, fraction, pair, target_rows, whole
+from .linear import Linear, dtype_of, glorot_, width_of, zeros_
 
 
 class _Attention(GraphConv):
@@ -20,7 +20,18 @@ class _Attention(GraphConv):
         super().__init__(**kwargs)
         if aggr not in ("add", "sum"):
             raise ValueError(f"{self.name}: aggr must be add, got {aggr!r}")
-        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
+        channels_of(self.name, in_channels)
+        self.in_channels, self.concat = in_channels, concat
+        self.out_channels, self.heads = whole(self.name, "out_channels", out_channels), whole(self.name, "heads", heads)
+        if edge_dim is not None:
+            whole(self.name, "edge_dim", edge_dim, lazy=True)
+        fraction(self.name, "dropout", dropout)
+        if isinstance(negative_slope, bool) or not isinstance(negative_slope, (int, float)):
+            raise TypeError(f"{self.name}: negative_slope must be a number, got {type(negative_slope).__name__}")
+        if isinstance(fill_value, str) and fill_value not in AGGREGATIONS:
+            raise ValueError(f"{self.name}: fill_value must be a number, a tensor or one of {', '.join(AGGREGATIONS)}, got {fill_value!r}")
+        if not isinstance(fill_value, (str, int, float, Tensor)):
+            raise TypeError(f"{self.name}: fill_value must be a number, a tensor or a name, got {type(fill_value).__name__}")
         self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
         self.edge_dim, self.fill_value, self.residual = edge_dim, fill_value, residual
 
@@ -74,7 +85,7 @@ class _Attention(GraphConv):
         """[E, H, C], or None."""
         if edge_attr is None or self.lin_edge is None:
             return None
-        return self.lin_edge(edge_attr.view(len(edge_attr), -1)).view(-1, self.heads, self.out_channels)
+        return self.lin_edge(edge_attr).view(-1, self.heads, self.out_channels)
 
     def _weighted_sum(self, alpha, values, index, rows):
         messages = alpha.unsqueeze(-1) * values.view(-1, self.heads, self.out_channels)[index[0]]
@@ -132,20 +143,22 @@ class GATConv(_Attention):
         zeros_(self.bias)
 
     def forward(self, x, edge_index, edge_attr=None, size=None, return_attention_weights=None):
-        x, x_target, same = pair(x)
-        self.matrix(x)
+        x, x_target, same = pair("GATConv", x)
+        source_lin, target_lin = (self.lin, self.lin) if self.lin is not None else (self.lin_src, self.lin_dst)
+        self.matrix(x, width_of(source_lin), dtype=self.att_src.dtype)
+        if x_target is not None:
+            self.matrix(x_target, width_of(target_lin), "x_target", self.att_src.dtype)
         rows = target_rows(self.name, edge_index, x_target, size, same, x)
         edges = self.edges(edge_index, rows, x.size(0), same)
         res = None if self.res is None or x_target is None else self.res(x_target)
-        of_source, of_target = (self.lin, self.lin) if self.lin is not None else (self.lin_src, self.lin_dst)
-        values = of_source(x).view(-1, self.heads, self.out_channels)
+        values = source_lin(x).view(-1, self.heads, self.out_channels)
         if same and self.lin is not None:
             targets = values
         else:
-            targets = None if x_target is None else of_target(x_target).view(-1, self.heads, self.out_channels)
+            targets = None if x_target is None else target_lin(x_target).view(-1, self.heads, self.out_channels)
         source_score = (values * self.att_src).sum(-1)
         target_score = None if targets is None else (targets * self.att_dst).sum(-1)
-        edge_attr = edge_attr if self.lin_edge is not None else None
+        edge_attr = None if self.lin_edge is None else self.edge_features(edge_attr, edges, width_of(self.lin_edge), dtype_of(self.lin_edge))
         y = None
         if targets is not None and self._fuses(values, edge_attr, same):
             y = self._attend(edges.unweighted(), 1, values.flatten(1), source_score, target_score, None)
@@ -187,16 +200,19 @@ class GATv2Conv(_Attention):
         zeros_(self.bias)
 
     def forward(self, x, edge_index, edge_attr=None, return_attention_weights=None):
-        x, x_target, same = pair(x)
-        self.matrix(x)
-        if x_target is None:
+        x, x_target, same = pair("GATv2Conv", x)
+        if x_target is None and not same:
             raise ValueError("GATv2Conv: features of the targets are needed, got None")
+        self.matrix(x, width_of(self.lin_l), dtype=self.att.dtype)
+        self.matrix(x_target, width_of(self.lin_r), "x_target", self.att.dtype)
         rows = x_target.size(0)
         edges = self.edges(edge_index, rows, x.size(0), same)
         res = None if self.res is None else self.res(x_target)
         values = self.lin_l(x)
         query = values if same and self.share_weights else self.lin_r(x_target)
-        edge_attr = self._checked(edge_attr)
+        if edge_attr is not None and self.lin_edge is None:
+            raise ValueError("GATv2Conv: edge_attr needs edge_dim, the number of its columns")
+        edge_attr = self.edge_features(edge_attr, edges, width_of(self.lin_edge), dtype_of(self.lin_edge))
         y = None
         if self._fuses(values, edge_attr, same):
             y = self._attend(edges.unweighted(), 2, values, None, query, self.att.view(self.heads, self.out_channels))
@@ -211,8 +227,3 @@ class GATv2Conv(_Attention):
         alpha = F.dropout(_composed.softmax(scores, index[1], rows), self.dropout, self.training)
         y = self._weighted_sum(alpha, values, index, rows) if y is None else y
         return self._output(y, res, edge_index, index, alpha, return_attention_weights)
-
-    def _checked(self, edge_attr):
-        if edge_attr is not None and self.lin_edge is None:
-            raise ValueError("GATv2Conv: edge_attr needs edge_dim, the number of its columns")
-        return edge_attr

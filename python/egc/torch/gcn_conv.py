@@ -3,15 +3,14 @@
 import warnings
 
 import torch
-from torch import Tensor
 from torch.nn import Parameter
 
 from . import _composed
 from ._dispatch import is_fused
 from ._edges import Edges, checksum, keep, prepared
 from ._modes import is_eager, is_traced
-from .conv import GraphConv
-from .linear import Linear, zeros_
+from .conv import GraphConv, whole
+from .linear import Linear, dtype_of, width_of, zeros_
 
 class GCNConv(GraphConv):
     """The graph convolution of Kipf and Welling, as ``torch_geometric.nn.GCNConv``: sum over neighbors of
@@ -26,6 +25,7 @@ class GCNConv(GraphConv):
         add_self_loops = normalize if add_self_loops is None else add_self_loops
         if add_self_loops and not normalize:
             raise ValueError("GCNConv: normalize=False does not support adding self-loops")
+        in_channels, out_channels = whole("GCNConv", "in_channels", in_channels, lazy=True), whole("GCNConv", "out_channels", out_channels)
         self.in_channels, self.out_channels = in_channels, out_channels
         self.improved, self.cached, self.aggr = improved, cached, self.one_of_aggregations(aggr)
         self.add_self_loops, self.normalize = add_self_loops, normalize
@@ -45,8 +45,7 @@ class GCNConv(GraphConv):
     def forward(self, x, edge_index, edge_weight=None):
         if isinstance(x, (tuple, list)):
             raise ValueError("GCNConv: a tuple of features is not supported; SAGEConv takes graphs from one set of nodes to another")
-        if not isinstance(x, Tensor):
-            raise TypeError(f"GCNConv: x must be a tensor, got {type(x).__name__}")
+        self.features(x, width_of(self.lin), dtype=dtype_of(self.lin))
         nodes = x.size(-2)
         edges = self._cached_edge_index if self.normalize else None
         if edges is None:
@@ -73,7 +72,7 @@ class GCNConv(GraphConv):
         key = None
         if constant and edges.adj.layout is torch.strided and is_eager(edges.adj):
             of_weight = None if edges.weight is None else checksum(edges.weight)
-            key = ("gcn", checksum(edges.adj), tuple(edges.adj.shape), of_weight, nodes, dtype, edges.swap, self.improved, self.add_self_loops)
+            key = ("gcn", checksum(edges.adj), tuple(edges.adj.shape), of_weight, getattr(edges.weight, "dtype", None), nodes, dtype, edges.swap, self.improved, self.add_self_loops)
             found = prepared(key)
             if found is not None:
                 return found
@@ -88,7 +87,7 @@ class GCNConv(GraphConv):
             keep_size = is_traced() and self.aggr in ("add", "sum")
             index, weight = _composed.with_loops(index, weight, nodes, fill, keep_size)
         out = Edges(self.name, index, nodes, nodes, True, _composed.symmetric_norm(index, weight, nodes, dtype))
-        if key is not None:
+        if key is not None and not torch.is_inference_mode_enabled():  # training could not use its tensors
             keep(key, out, edges.adj)
         return out
 

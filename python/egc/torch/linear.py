@@ -90,6 +90,17 @@ def _materialize(linear, inputs):
             linear.reset_parameters()
 
 
+def width_of(module):
+    """Columns that a Linear takes; -1 where it does not say, or does not know yet."""
+    return getattr(module, "in_channels", getattr(module, "in_features", -1))
+
+
+def dtype_of(module):
+    """Of its weight; None where it has none."""
+    weight = getattr(module, "weight", None)
+    return None if weight is None else weight.dtype
+
+
 _module = torch.nn.modules.module
 _GLOBAL_HOOKS = tuple(
     getattr(_module, f"_global_{name}_hooks", {}) for name in ("forward", "forward_pre", "backward", "backward_pre")
@@ -106,6 +117,7 @@ def _is_plain(linear):
     kind = type(linear)
     return (
         (kind is Linear or kind is torch.nn.Linear)
+        and d["_parameters"].get("weight") is not None
         and not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d.get("_backward_pre_hooks"))
         and "forward" not in d
     )

@@ -4,8 +4,8 @@ import torch
 from torch.nn import Module, ModuleList, Parameter, Sequential
 
 from . import _composed
-from .conv import GraphConv
-from .linear import Linear
+from .conv import GraphConv, whole
+from .linear import Linear, dtype_of
 
 AGGREGATORS = ("sum", "add", "mean", "min", "max", "var", "std")
 SCALERS = ("identity", "amplification", "attenuation", "linear", "inverse_linear")
@@ -54,9 +54,19 @@ class PNAConv(GraphConv):
                  divide_input=False, act="relu", act_kwargs=None, train_norm=False, **kwargs):
         super().__init__(**kwargs)
         for what, names, known in (("aggregator", aggregators, AGGREGATORS), ("scaler", scalers, SCALERS)):
+            if isinstance(names, str) or not hasattr(names, "__iter__") or not list(names):
+                raise TypeError(f"PNAConv: {what}s must be a list of names, got {names!r}")
             for name in names:
                 if name not in known:
                     raise ValueError(f"PNAConv: unknown {what} {name!r}; known: {', '.join(known)}")
+        for what, value in (("in_channels", in_channels), ("out_channels", out_channels), ("towers", towers), ("pre_layers", pre_layers), ("post_layers", post_layers)):
+            whole("PNAConv", what, value)
+        if edge_dim is not None:
+            whole("PNAConv", "edge_dim", edge_dim)
+        if not isinstance(deg, torch.Tensor) or deg.dim() != 1 or deg.dtype is torch.bool:
+            raise TypeError(f"PNAConv: deg must be a tensor, the histogram of degrees, got {type(deg).__name__}")
+        if not deg.numel() or not bool((deg >= 0).all()) or int(deg.sum()) < 1 or deg.numel() < 2 or not int(deg[1:].sum()):
+            raise ValueError(f"PNAConv: deg must count nodes by degree, some of them above 0, got {deg.tolist()[:8]}")
         if out_channels % towers or divide_input and in_channels % towers:
             raise ValueError(f"PNAConv: channels {in_channels} and {out_channels} must be divisible by {towers} towers")
         self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
@@ -86,7 +96,7 @@ class PNAConv(GraphConv):
         self.lin.reset_parameters()
 
     def forward(self, x, edge_index, edge_attr=None):
-        self.matrix(x, self.in_channels)
+        self.matrix(x, self.in_channels, dtype=dtype_of(self.lin))
         nodes = x.size(0)
         edges = self.edges(edge_index, nodes, nodes, True)
         if edge_attr is None and not isinstance(edge_index, torch.Tensor) and hasattr(edge_index, "sparse_sizes"):
@@ -95,6 +105,11 @@ class PNAConv(GraphConv):
             x = x.view(-1, self.towers, self.F_in)
         else:
             x = x.view(-1, 1, self.F_in).expand(-1, self.towers, -1)
+        if edge_attr is not None and self.edge_dim is None:
+            raise ValueError("PNAConv: edge_attr needs edge_dim, the number of its columns")
+        if edge_attr is None and self.edge_dim is not None:
+            raise ValueError(f"PNAConv: edge_dim={self.edge_dim} needs edge_attr, got None")
+        edge_attr = self.edge_features(edge_attr, edges, self.edge_dim or -1, dtype_of(self.lin))
         edges = edges.unweighted()
         degree = self.aggregate(edges, x.new_ones(nodes, 1), ("add",)).view(-1)
         if edge_attr is None and all(len(network) == 1 for network in self.pre_nns):
@@ -130,8 +145,6 @@ class PNAConv(GraphConv):
         (source, target), _ = edges.tensors()
         parts = [x[target], x[source]]
         if edge_attr is not None:
-            if self.edge_dim is None:
-                raise ValueError("PNAConv: edge_attr needs edge_dim, the number of its columns")
             parts.append(self.edge_encoder(edge_attr).view(-1, 1, self.F_in).expand(-1, self.towers, -1))
         h = torch.cat(parts, -1)
         messages = torch.stack([network(h[:, k]) for k, network in enumerate(self.pre_nns)], 1)

@@ -6,7 +6,7 @@ from torch.nn import Parameter
 
 from ._edges import Edges, checksum, graph_from_tensors, keep, prepared
 from ._modes import is_eager, is_traced
-from .conv import GraphConv
+from .conv import GraphConv, channels_of, pair, whole
 from .linear import glorot_, zeros_
 
 
@@ -16,6 +16,8 @@ def relation_edges(owner, edges, edge_type, num_relations):
     index = edges.tensors()[0]
     if not isinstance(edge_type, Tensor) or edge_type.dtype is not torch.int64:
         raise TypeError(f"{owner}: edge_type must be an int64 tensor [E], got {getattr(edge_type, 'dtype', type(edge_type).__name__)}")
+    if edges.is_prepared:
+        raise ValueError(f"{owner}: edge_type is in the order of an edge_index; an egc.Graph has sorted its edges")
     if edge_type.shape != (index.size(1),):
         raise ValueError(f"{owner}: {index.size(1)} edges need edge_type [{index.size(1)}], got {list(edge_type.shape)}")
     rows, sources, same = edges.num_targets, edges.num_sources, edges.same_nodes
@@ -49,7 +51,10 @@ class RGCNConv(GraphConv):
             raise ValueError("RGCNConv: num_bases and num_blocks exclude each other")
         self.in_channels, self.out_channels, self.num_relations = in_channels, out_channels, num_relations
         self.num_bases, self.num_blocks, self.aggr, self.is_sorted = num_bases, num_blocks, self.one_of_aggregations(aggr), is_sorted
-        first, second = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
+        first, second = channels_of("RGCNConv", in_channels, lazy=False)
+        for what, value in (("out_channels", out_channels), ("num_relations", num_relations), ("num_bases", num_bases), ("num_blocks", num_blocks)):
+            if value is not None or what in ("out_channels", "num_relations"):
+                whole("RGCNConv", what, value)
         self.in_channels_l = first
         self.register_parameter("comp", None)
         if num_bases is not None:
@@ -78,11 +83,16 @@ class RGCNConv(GraphConv):
 
     def forward(self, x, edge_index, edge_type=None):
         """x: [N, F]; or ids of nodes [N], or None for all, whose rows of the weights are embeddings; or a pair."""
-        is_pair = isinstance(x, tuple)
-        x_source = x[0] if is_pair else x
+        x_source, x_target, same = pair("RGCNConv", x)
+        is_pair = not same
         if x_source is None:
             x_source = torch.arange(self.in_channels_l, device=self.weight.device)
-        x_target = x[1] if is_pair else x_source
+        x_target = x_target if is_pair else x_source
+        first, second = self.in_channels_l, self.weight.size(1) if self.root is None else self.root.size(0)
+        self._check(x_source, first, "x")
+        self._check(x_target, second if self.root is not None else -1, "x_target")
+        if x_source.is_floating_point() != x_target.is_floating_point():
+            raise TypeError(f"RGCNConv: x and x_target must both be features or both be ids, got {x_source.dtype} and {x_target.dtype}")
         if edge_type is None and not isinstance(edge_index, Tensor) and hasattr(edge_index, "sparse_sizes"):  # torch_sparse.SparseTensor
             edge_type = edge_index.storage.value()
         if edge_type is None:
@@ -109,6 +119,20 @@ class RGCNConv(GraphConv):
         if self.root is not None:
             y = y + (self.root[x_target] if ids else x_target @ self.root)
         return y if self.bias is None else y + self.bias
+
+    def _check(self, x, width, what):
+        """Features [N, width], or ids [N] of rows of the weights."""
+        if not isinstance(x, Tensor):
+            raise TypeError(f"RGCNConv: {what} must be a tensor, got {type(x).__name__}")
+        if x.dtype is not torch.int64:
+            self.matrix(x, width, what, self.weight.dtype)
+            return
+        if x.dim() != 1:
+            raise TypeError(f"RGCNConv: {what} must be floats [N, {width}] or ids of nodes [N], got {x.dtype} {list(x.shape)}")
+        if x.numel() and is_eager(x):
+            least, most = map(int, x.aminmax())
+            if least < 0 or width > 0 and most >= width:
+                raise ValueError(f"RGCNConv: {what} must have ids in [0, {width}), got {least if least < 0 else most}")
 
     def __repr__(self):
         return f"RGCNConv({self.in_channels}, {self.out_channels}, num_relations={self.num_relations})"

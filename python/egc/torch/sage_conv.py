@@ -2,8 +2,8 @@
 
 import torch
 
-from .conv import AGGREGATIONS, GraphConv, pair, target_rows
-from .linear import Linear
+from .conv import AGGREGATIONS, GraphConv, channels_of, pair, target_rows, whole
+from .linear import Linear, dtype_of, width_of
 
 class SAGEConv(GraphConv):
     """The GraphSAGE operator, as ``torch_geometric.nn.SAGEConv``: W_l aggregate(x_j) + W_r x_i.
@@ -16,11 +16,14 @@ class SAGEConv(GraphConv):
         super().__init__(**kwargs)
         self.in_channels, self.out_channels = in_channels, out_channels
         self.normalize, self.root_weight, self.project, self.aggr = normalize, root_weight, project, aggr
-        first, second = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
+        first, second = channels_of("SAGEConv", in_channels)
+        whole("SAGEConv", "out_channels", out_channels)
         if project:
             if first <= 0:
                 raise ValueError("SAGEConv: project=True does not support lazy initialization")
             self.lin = Linear(first, first)
+        if aggr is None:
+            raise ValueError("SAGEConv: aggr must name an aggregation, got None")
         self.aggr_module, width = None, first
         if not (isinstance(aggr, str) and aggr in AGGREGATIONS):
             self.aggr_module, width = _foreign_aggregation(aggr, aggr_kwargs, first)
@@ -36,7 +39,14 @@ class SAGEConv(GraphConv):
             module.reset_parameters()
 
     def forward(self, x, edge_index, size=None):
-        x, x_target, same = pair(x)
+        x, x_target, same = pair("SAGEConv", x)
+        dtype = dtype_of(self.lin_l)
+        self.features(x, width_of(self.lin) if self.project else -1, dtype=dtype)
+        self.dense(x)
+        if self.aggr_module is None:
+            self.features(x, width_of(self.lin_l))
+        if x_target is not None and self.root_weight:
+            self.features(x_target, width_of(self.lin_r), "x_target", dtype)
         rows = target_rows(self.name, edge_index, x_target, size, same, x)
         edges = self.edges(edge_index, rows, x.size(-2), same)
         if self.project:
