@@ -79,13 +79,11 @@ std::vector<std::string> find_models(const std::string& name, bool ensemble,
   const fs::path path(name);
   std::error_code ignored;
   const auto alone = [&](const fs::path& file) -> std::vector<std::string> {
-    check(!ensemble, "--ensemble needs a run with several seeds; {} is a single model",
-          name);
+    check(!ensemble, "--ensemble needs a run with several seeds; {} is a single model", name);
     return {file.string()};
   };
   if (!fs::exists(path, ignored)) {
-    if (const auto file =
-            shared_file(fs::path("pretrained") / (name + ".safetensors")))
+    if (const auto file = shared_file(fs::path("pretrained") / (name + ".safetensors")))
       return alone(*file);
     const bool like_a_path = path.has_parent_path() || path.has_extension();
     const std::vector<std::string> shipped = pretrained_models();

@@ -1,5 +1,5 @@
-// The model that a name stands for: a file, a run, a directory of runs with several seeds, or one that is
-// shipped.
+// The model that a name stands for: a file, a run, a directory of runs with several seeds, or one
+// that is shipped.
 #pragma once
 
 #include <cstdint>

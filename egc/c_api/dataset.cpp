@@ -113,8 +113,8 @@ class Reader {
           spelled(code_of<T>()), spelled(a->dtype));
     check(a->dimensions == dimensions, "egc_dataset: array \"{}\" must have {} dimensions, got {}",
           name, dimensions, a->dimensions);
-    check(a->data != nullptr || a->shape[0] * a->shape[1] == 0,
-          "egc_dataset: array \"{}\" is NULL", name);
+    check(a->data != nullptr || a->shape[0] * a->shape[1] == 0, "egc_dataset: array \"{}\" is NULL",
+          name);
     return a;
   }
   template <class T>

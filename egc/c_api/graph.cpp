@@ -51,8 +51,8 @@ egc_status egc_graph_from_edges(int64_t num_targets, int64_t num_sources, int64_
                num_edges);
     const auto from = values(source, num_edges, "source");
     const auto to = values(target, num_edges, "target");
-    const auto w = weights == nullptr ? std::span<const float>{}
-                                      : values(weights, num_edges, "weights");
+    const auto w =
+        weights == nullptr ? std::span<const float>{} : values(weights, num_edges, "weights");
     out = new egc_graph{num_sources == EGC_SAME_NODES
                             ? Csr::from_edges(num_targets, from, to, w)
                             : Csr::from_edges(num_targets, num_sources, from, to, w)};
@@ -71,14 +71,14 @@ egc_status egc_graph_from_csr(int64_t num_targets, int64_t num_sources, const in
                     "egc_graph: offsets must rise from 0");
     const bool same = num_sources == EGC_SAME_NODES;
     const int64_t edges = rows.back();
-    auto ids = egc::c_api::narrow(values(sources, edges, "sources"),
-                                  same ? num_targets : num_sources);
+    auto ids =
+        egc::c_api::narrow(values(sources, edges, "sources"), same ? num_targets : num_sources);
     std::vector<float> w;
     if (weights != nullptr) w.assign(weights, weights + edges);
     std::vector<int64_t> begins(rows.begin(), rows.end());
-    out = new egc_graph{same ? Csr(num_targets, std::move(begins), std::move(ids), std::move(w))
-                             : Csr(num_targets, num_sources, std::move(begins), std::move(ids),
-                                   std::move(w))};
+    out = new egc_graph{
+        same ? Csr(num_targets, std::move(begins), std::move(ids), std::move(w))
+             : Csr(num_targets, num_sources, std::move(begins), std::move(ids), std::move(w))};
   });
 }
 

@@ -201,19 +201,17 @@ using namespace egc::c_api;  // NOLINT
 
 int64_t egc_conv_saved_size(const egc_graph* graph, const egc_layer* layer) {
   int64_t size = 0;
-  static_cast<void>(call_layer("egc_conv_saved_size", graph, layer,
-                               [&](const Csr& csr, const egc_layer& options, auto) {
-                                 const Egc o(options);
-                                 size = csr.num_sources() * o.shape.bases * o.width +
-                                        csr.num_targets() * o.weights();
-                               }));
+  static_cast<void>(call_layer(
+      "egc_conv_saved_size", graph, layer, [&](const Csr& csr, const egc_layer& options, auto) {
+        const Egc o(options);
+        size = csr.num_sources() * o.shape.bases * o.width + csr.num_targets() * o.weights();
+      }));
   return size;
 }
 
 egc_status egc_conv_forward(const egc_graph* graph, const egc_layer* layer, const void* x,
-                            const void* x_target, const void* bases_weight,
-                            const void* comb_weight, const void* comb_bias, const void* bias,
-                            void* y, void* saved) {
+                            const void* x_target, const void* bases_weight, const void* comb_weight,
+                            const void* comb_bias, const void* bias, void* y, void* saved) {
   constexpr const char* kName = "egc_conv_forward";
   return call_layer(kName, graph, layer, [&](const Csr& csr, const egc_layer& options, auto zero) {
     using T = decltype(zero);
@@ -319,8 +317,7 @@ egc_status egc_aggregate_backward(const egc_graph* graph, const egc_layer* layer
 int64_t egc_attention_saved_size(const egc_graph* graph, const egc_layer* layer) {
   int64_t size = 0;
   static_cast<void>(call_layer(
-      "egc_attention_saved_size", graph, layer,
-      [&](const Csr& csr, const egc_layer& o, auto) {
+      "egc_attention_saved_size", graph, layer, [&](const Csr& csr, const egc_layer& o, auto) {
         const int64_t heads = checked(o.heads, "heads");
         const int64_t of_row =
             o.attention_version == 2 ? 2 * heads : 3 * heads + heads * checked(o.width, "width");
@@ -329,8 +326,8 @@ int64_t egc_attention_saved_size(const egc_graph* graph, const egc_layer* layer)
   return size;
 }
 
-egc_status egc_attention_forward(const egc_graph* graph, const egc_layer* layer,
-                                 const void* values, const void* of_source, const void* of_target,
+egc_status egc_attention_forward(const egc_graph* graph, const egc_layer* layer, const void* values,
+                                 const void* of_source, const void* of_target,
                                  const void* attention, void* y, void* saved) {
   constexpr const char* kName = "egc_attention_forward";
   return call_layer(kName, graph, layer, [&](const Csr& csr, const egc_layer& options, auto zero) {
@@ -344,11 +341,10 @@ egc_status egc_attention_forward(const egc_graph* graph, const egc_layer* layer,
 }
 
 egc_status egc_attention_backward(const egc_graph* graph, const egc_layer* layer,
-                                  const void* values, const void* of_source,
-                                  const void* of_target, const void* attention, const void* y,
-                                  const void* saved, const void* grad_y, void* grad_values,
-                                  void* grad_of_source, void* grad_of_target,
-                                  void* grad_attention) {
+                                  const void* values, const void* of_source, const void* of_target,
+                                  const void* attention, const void* y, const void* saved,
+                                  const void* grad_y, void* grad_values, void* grad_of_source,
+                                  void* grad_of_target, void* grad_attention) {
   constexpr const char* kName = "egc_attention_backward";
   return call_layer(kName, graph, layer, [&](const Csr& csr, const egc_layer& options, auto zero) {
     using T = decltype(zero);
@@ -362,9 +358,9 @@ egc_status egc_attention_backward(const egc_graph* graph, const egc_layer* layer
     grad.out = static_cast<const T*>(y);
     grad.saved = attention_saved<T>(csr, in, saved);
     auto* of = static_cast<T*>(grad_of_target);
-    attention_backward(csr, in, grad,
-                       {static_cast<T*>(grad_values), static_cast<T*>(grad_of_source),
-                        in.is_v2 ? nullptr : of, in.is_v2 ? of : nullptr,
-                        static_cast<T*>(grad_attention)});
+    attention_backward(
+        csr, in, grad,
+        {static_cast<T*>(grad_values), static_cast<T*>(grad_of_source), in.is_v2 ? nullptr : of,
+         in.is_v2 ? of : nullptr, static_cast<T*>(grad_attention)});
   });
 }

@@ -67,8 +67,9 @@ egc_status egc_model_predict(egc_model* model, const egc_dataset* dataset, int64
     out = nullptr;
     egc::check(batch >= 0, "{}: batch must be at least 1, got {}", kName, batch);
     auto made = std::make_unique<egc_predictions>();
-    made->table = given(model, kName, "model")
-                      .model.predict(given(dataset, kName, "dataset").data, batch == 0 ? 256 : batch);
+    made->table =
+        given(model, kName, "model")
+            .model.predict(given(dataset, kName, "dataset").data, batch == 0 ? 256 : batch);
     if (!made->table.words.empty())
       made->words = egc::c_api::Json(made->table.words)
                         .dump(-1, ' ', false, egc::c_api::Json::error_handler_t::replace);

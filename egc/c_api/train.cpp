@@ -94,18 +94,30 @@ Request parse(const std::string& text) {
   for (const auto& [key, value] : json.items()) {
     if (value.is_null()) continue;
     try {
-      if (key == "dataset") r.options.dataset = value.get<std::string>();
-      else if (key == "model") r.options.model = value.get<std::string>();
-      else if (key == "config") r.options.config = value.get<std::string>();
-      else if (key == "parameters") r.options.parameters = value.get<int64_t>();
-      else if (key == "out") r.out = value.get<std::string>();
-      else if (key == "resume") r.resume = value.get<std::string>();
-      else if (key == "seeds") r.seeds = value.get<int64_t>();
-      else if (key == "overwrite") r.overwrite = value.get<bool>();
-      else if (key == "until") r.until = value.get<int64_t>();
-      else if (key == "checkpoint_every") r.checkpoint_every = value.get<int64_t>();
-      else if (key == "seed") out.session.seed = value.get<uint64_t>();
-      else if (key == "data_dir") out.session.data_dir = value.get<std::string>();
+      if (key == "dataset")
+        r.options.dataset = value.get<std::string>();
+      else if (key == "model")
+        r.options.model = value.get<std::string>();
+      else if (key == "config")
+        r.options.config = value.get<std::string>();
+      else if (key == "parameters")
+        r.options.parameters = value.get<int64_t>();
+      else if (key == "out")
+        r.out = value.get<std::string>();
+      else if (key == "resume")
+        r.resume = value.get<std::string>();
+      else if (key == "seeds")
+        r.seeds = value.get<int64_t>();
+      else if (key == "overwrite")
+        r.overwrite = value.get<bool>();
+      else if (key == "until")
+        r.until = value.get<int64_t>();
+      else if (key == "checkpoint_every")
+        r.checkpoint_every = value.get<int64_t>();
+      else if (key == "seed")
+        out.session.seed = value.get<uint64_t>();
+      else if (key == "data_dir")
+        out.session.data_dir = value.get<std::string>();
       else if (key == "settings")
         for (const auto& [setting, chosen] : value.items())
           r.options.settings[setting] = spelled(setting, chosen);
@@ -140,8 +152,7 @@ egc_status egc_train(const char* request_json, egc_epoch_function on_epoch, void
     out = nullptr;
     const Request request = parse(&given(request_json, "egc_train", "request_json"));
     Progress progress(on_epoch, user, request.session.seed);
-    const egc::app::TrainReport done =
-        egc::app::train(request.train, request.session, progress);
+    const egc::app::TrainReport done = egc::app::train(request.train, request.session, progress);
     for (const auto& outcome : done.outcomes) interrupted |= outcome.interrupted;
     out = copy_of(to_json(done));
   });

@@ -96,10 +96,11 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
           "{} has the value {} in categorical feature {}, but the network takes values below {}",
           name, largest, j, c.categories[j]);
   }
-  check(c.encoder != Encoder::kAst || d.node_is_attributed.size() == d.num_nodes(),
-        "{} does not say which nodes have tokens (node_is_attributed), but the network takes syntax "
-        "trees",
-        name);
+  check(
+      c.encoder != Encoder::kAst || d.node_is_attributed.size() == d.num_nodes(),
+      "{} does not say which nodes have tokens (node_is_attributed), but the network takes syntax "
+      "trees",
+      name);
   const bool words = d.info.task == Task::kGraphSequence;
   const int64_t outputs = num_outputs(d);
   check(words || c.outputs == outputs, "{} has {} classes or targets, but the network outputs {}",

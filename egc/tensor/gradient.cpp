@@ -22,8 +22,7 @@ void add_values(const Tensor& a, const Tensor& b, const Tensor& to) {
 
 void Gradient::add(const Tensor& gradient) {
   if (!value_.defined()) {
-    if (memory_.defined())
-      memory_.copy_from(gradient);
+    if (memory_.defined()) memory_.copy_from(gradient);
     value_ = memory_.defined() ? memory_ : gradient.detached();
     return;
   }
@@ -39,8 +38,7 @@ void Gradient::add(const Tensor& gradient) {
 
 Gradient::Sink Gradient::sink(int64_t rows, int64_t columns, DType type) {
   if (!value_.defined()) {
-    if (memory_.defined())
-      expect_matrix("gradient", "its memory", memory_, rows, columns, type);
+    if (memory_.defined()) expect_matrix("gradient", "its memory", memory_, rows, columns, type);
     value_ = memory_.defined() ? memory_ : Tensor::empty(rows, columns, type);
     return {value_, false};
   }

@@ -1,6 +1,7 @@
 /* The C interface of egc: graphs, layers forward and backward, models, datasets, training.
  *
- * It is plain C99 and stable: functions are added, never changed. All names begin with egc_ or EGC_.
+ * It is plain C99 and stable: functions are added, never changed. All names begin with egc_ or
+ * EGC_.
  *
  * Every function that can fail returns an egc_status; egc_last_error() has the sentence. What a
  * function makes is freed by the function of the same type: egc_graph_free() and so on; they accept
@@ -33,12 +34,12 @@ EGC_API const char* egc_version(void);
 /* Outcome of a call. The values are the program's exit codes. */
 typedef enum egc_status {
   EGC_OK = 0,
-  EGC_BAD_ARGUMENT = 2,    /* an argument is wrong */
-  EGC_BAD_DATA = 3,        /* a graph or dataset is invalid */
-  EGC_BAD_MODEL = 4,       /* a model file is invalid or does not fit */
-  EGC_SYSTEM_ERROR = 5,    /* memory, disk, missing files */
-  EGC_NOT_VERIFIED = 6,    /* a NaN loss, data that differ from the published ones */
-  EGC_INTERRUPTED = 130    /* a callback asked to stop */
+  EGC_BAD_ARGUMENT = 2, /* an argument is wrong */
+  EGC_BAD_DATA = 3,     /* a graph or dataset is invalid */
+  EGC_BAD_MODEL = 4,    /* a model file is invalid or does not fit */
+  EGC_SYSTEM_ERROR = 5, /* memory, disk, missing files */
+  EGC_NOT_VERIFIED = 6, /* a NaN loss, data that differ from the published ones */
+  EGC_INTERRUPTED = 130 /* a callback asked to stop */
 } egc_status;
 /* What went wrong in this thread's last call that failed: one sentence. */
 EGC_API const char* egc_last_error(void);
@@ -54,7 +55,8 @@ typedef enum egc_dtype {
 
 /* ---- Messages and threads ---- */
 
-/* Receives what the library has to say. level: 0 debug, 1 info, 2 warning. Called from any thread. */
+/* Receives what the library has to say. level: 0 debug, 1 info, 2 warning. Called from any thread.
+ */
 typedef void (*egc_log_function)(int level, const char* message, void* user);
 /* Sets the receiver; NULL drops all messages, which is the default. */
 EGC_API void egc_set_log(egc_log_function log, void* user);
@@ -66,8 +68,8 @@ EGC_API egc_status egc_set_num_threads(int threads);
 /* Sets the number of threads of calls from this thread; 0: as the process. */
 EGC_API egc_status egc_set_num_threads_here(int threads);
 
-/* Calls work(context) from up to `threads` threads at the same time, the calling one among them, and
- * returns when all calls have. The signature is that of GOMP_parallel, with flags 0. */
+/* Calls work(context) from up to `threads` threads at the same time, the calling one among them,
+ * and returns when all calls have. The signature is that of GOMP_parallel, with flags 0. */
 typedef void (*egc_parallel)(void (*work)(void* context), void* context, unsigned threads,
                              unsigned flags);
 /* Runs everything on another library's threads, so that two pools do not compete for the cores;
@@ -84,22 +86,22 @@ typedef struct egc_graph egc_graph;
 
 /* From a list of edges source[k] -> target[k], in any order; duplicates are kept. weights: one per
  * edge, or NULL. */
-EGC_API egc_status egc_graph_from_edges(int64_t num_targets, int64_t num_sources,
-                                        int64_t num_edges, const int64_t* source,
-                                        const int64_t* target, const float* weights,
-                                        egc_graph** graph);
-/* From arrays in CSR form by target. offsets: [num_targets + 1].   sources: [offsets[num_targets]]. */
+EGC_API egc_status egc_graph_from_edges(int64_t num_targets, int64_t num_sources, int64_t num_edges,
+                                        const int64_t* source, const int64_t* target,
+                                        const float* weights, egc_graph** graph);
+/* From arrays in CSR form by target. offsets: [num_targets + 1].   sources: [offsets[num_targets]].
+ */
 EGC_API egc_status egc_graph_from_csr(int64_t num_targets, int64_t num_sources,
                                       const int64_t* offsets, const int64_t* sources,
                                       const float* weights, egc_graph** graph);
-EGC_API void egc_graph_free(egc_graph* graph);             /* frees a graph */
+EGC_API void egc_graph_free(egc_graph* graph);                 /* frees a graph */
 EGC_API int64_t egc_graph_num_targets(const egc_graph* graph); /* number of rows */
 EGC_API int64_t egc_graph_num_sources(const egc_graph* graph); /* number of source nodes */
 EGC_API int64_t egc_graph_num_edges(const egc_graph* graph);   /* number of edges */
-EGC_API int egc_graph_is_square(const egc_graph* graph);   /* whether sources are the targets */
+EGC_API int egc_graph_is_square(const egc_graph* graph);       /* whether sources are the targets */
 /* The graph in CSR form, valid while it lives. weights becomes NULL where there are none. */
-EGC_API void egc_graph_csr(const egc_graph* graph, const int64_t** offsets,
-                           const int32_t** sources, const float** weights);
+EGC_API void egc_graph_csr(const egc_graph* graph, const int64_t** offsets, const int32_t** sources,
+                           const float** weights);
 
 /* ---- Layers ----
  * Matrices are dense and row-major, of the layer's dtype. S and T are the numbers of sources and
@@ -119,7 +121,11 @@ typedef enum egc_aggregator {
 #define EGC_NUM_AGGREGATORS 7
 
 /* Which aggregators add a self-loop to every node; added loops replace those of the graph. */
-typedef enum egc_self_loops { EGC_LOOPS_ALL = 0, EGC_LOOPS_SYMNORM = 1, EGC_LOOPS_NONE = 2 } egc_self_loops;
+typedef enum egc_self_loops {
+  EGC_LOOPS_ALL = 0,
+  EGC_LOOPS_SYMNORM = 1,
+  EGC_LOOPS_NONE = 2
+} egc_self_loops;
 
 /* Activation of EGC's combination weights; softmax over aggregators and bases of a head. */
 typedef enum egc_activation {
@@ -145,11 +151,11 @@ typedef struct egc_layer {
 } egc_layer;
 
 /* EGC, the Efficient Graph Convolution:
- *   y[i, h] = sum over a, b of w[i, h, a, b] * aggregate_a over j of (x[j] bases_weight_b') + bias[h]
- *   w = activation(x_target comb_weight' + comb_bias)
- * x: [S, F].   x_target: [T, F], or NULL where sources are the targets.   bases_weight: [B*L, F].
- * comb_weight: [H*A*B, F], rows ordered (h, a, b).   comb_bias: [H*A*B] or NULL.   bias: [H*L] or
- * NULL.   y: [T, H*L].   saved: egc_conv_saved_size() elements. */
+ *   y[i, h] = sum over a, b of w[i, h, a, b] * aggregate_a over j of (x[j] bases_weight_b') +
+ * bias[h] w = activation(x_target comb_weight' + comb_bias) x: [S, F].   x_target: [T, F], or NULL
+ * where sources are the targets.   bases_weight: [B*L, F]. comb_weight: [H*A*B, F], rows ordered
+ * (h, a, b).   comb_bias: [H*A*B] or NULL.   bias: [H*L] or NULL.   y: [T, H*L].   saved:
+ * egc_conv_saved_size() elements. */
 EGC_API egc_status egc_conv_forward(const egc_graph* graph, const egc_layer* layer, const void* x,
                                     const void* x_target, const void* bases_weight,
                                     const void* comb_weight, const void* comb_bias,
@@ -159,10 +165,9 @@ EGC_API int64_t egc_conv_saved_size(const egc_graph* graph, const egc_layer* lay
 /* The backward pass. Gradients have the shapes of what they belong to. */
 EGC_API egc_status egc_conv_backward(const egc_graph* graph, const egc_layer* layer, const void* x,
                                      const void* x_target, const void* bases_weight,
-                                     const void* comb_weight, const void* grad_y,
-                                     const void* saved, void* grad_x, void* grad_x_target,
-                                     void* grad_bases_weight, void* grad_comb_weight,
-                                     void* grad_comb_bias, void* grad_bias);
+                                     const void* comb_weight, const void* grad_y, const void* saved,
+                                     void* grad_x, void* grad_x_target, void* grad_bases_weight,
+                                     void* grad_comb_weight, void* grad_comb_bias, void* grad_bias);
 
 /* The second half of EGC, for given bases and weights. bases: [S, B*L].   weights: [T, H*A*B].
  * y: [T, H*L]. */
@@ -173,8 +178,9 @@ EGC_API egc_status egc_combine_backward(const egc_graph* graph, const egc_layer*
                                         const void* bases, const void* weights, const void* grad_y,
                                         void* grad_bases, void* grad_weights);
 
-/* Several aggregators in one pass. x: [S, F].   y: [T, A*F], aggregator by aggregator. GCN is EGC_SYMNORM,
- * GIN EGC_ADD, GraphSAGE EGC_MEAN, a sparse product EGC_ADD on a graph with weights. */
+/* Several aggregators in one pass. x: [S, F].   y: [T, A*F], aggregator by aggregator. GCN is
+ * EGC_SYMNORM, GIN EGC_ADD, GraphSAGE EGC_MEAN, a sparse product EGC_ADD on a graph with weights.
+ */
 EGC_API egc_status egc_aggregate_forward(const egc_graph* graph, const egc_layer* layer,
                                          const void* x, void* y);
 /* The backward pass. */
@@ -203,11 +209,11 @@ EGC_API egc_status egc_attention_backward(const egc_graph* graph, const egc_laye
 
 /* An array of any shape. */
 typedef struct egc_array {
-  const char* name;      /* "edges", "node_features.floats", "split.<name>.train", ... */
-  int32_t dtype;         /* egc_dtype */
-  int32_t dimensions;    /* 1 or 2 */
-  int64_t shape[2];      /* extents */
-  const void* data;      /* row-major */
+  const char* name;   /* "edges", "node_features.floats", "split.<name>.train", ... */
+  int32_t dtype;      /* egc_dtype */
+  int32_t dimensions; /* 1 or 2 */
+  int64_t shape[2];   /* extents */
+  const void* data;   /* row-major */
 } egc_array;
 
 /* A dataset in memory. docs/python-train.md lists its arrays. */
@@ -234,8 +240,8 @@ EGC_API egc_status egc_dataset_array(const egc_dataset* dataset, int64_t k, egc_
 /* A trained network. One thread at a time may predict with it. */
 typedef struct egc_model egc_model;
 
-/* Loads a model file, a run, or a shipped model by name; of a run with several seeds the best on the
- * validation set, or with ensemble != 0 all of them, whose predictions are averaged. */
+/* Loads a model file, a run, or a shipped model by name; of a run with several seeds the best on
+ * the validation set, or with ensemble != 0 all of them, whose predictions are averaged. */
 EGC_API egc_status egc_model_load(const char* name, int ensemble, egc_model** model);
 EGC_API void egc_model_free(egc_model* model); /* frees a model */
 /* What is known of it, as JSON, valid while the model lives: model, parameters, config, metrics,

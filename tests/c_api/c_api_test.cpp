@@ -28,10 +28,11 @@ using Graph = std::unique_ptr<egc_graph, FreeGraph>;
 Graph graph_of(const Csr& csr) {
   std::vector<int64_t> sources(csr.sources().begin(), csr.sources().end());
   egc_graph* out = nullptr;
-  EXPECT_EQ(egc_graph_from_csr(csr.num_targets(), csr.is_square() ? EGC_SAME_NODES : csr.num_sources(),
-                               csr.offsets().data(), sources.data(),
-                               csr.weights().empty() ? nullptr : csr.weights().data(), &out),
-            EGC_OK)
+  EXPECT_EQ(
+      egc_graph_from_csr(csr.num_targets(), csr.is_square() ? EGC_SAME_NODES : csr.num_sources(),
+                         csr.offsets().data(), sources.data(),
+                         csr.weights().empty() ? nullptr : csr.weights().data(), &out),
+      EGC_OK)
       << egc_last_error();
   return Graph(out);
 }
@@ -63,7 +64,8 @@ TEST(CApi, EgcIsTheEnginesOperator) {
   for (const DType type : {DType::kF32, DType::kF64})
     for (const bool weighted : {false, true})
       for (const int mask : {1, 2, 4, 8, 16, 32, 64, 4 | 8 | 2, 1 | 64 | 8, 127})
-        for (const WeightActivation activation : {WeightActivation::kIdentity, WeightActivation::kSoftmax}) {
+        for (const WeightActivation activation :
+             {WeightActivation::kIdentity, WeightActivation::kSoftmax}) {
           const Csr csr = awkward_graph(weighted);
           const Graph graph = graph_of(csr);
           const AggregatorSet set = aggregator_set(mask);
@@ -77,7 +79,8 @@ TEST(CApi, EgcIsTheEnginesOperator) {
                             random_tensor(1, terms, 4, type).with_gradient(),
                             random_tensor(1, 10, 5, type).with_gradient()};
           Tape tape = Tape::training(0);
-          const Tensor expected = ops::egc(tape, {set, SelfLoops::kAll, 2, 3, activation}, w, x, csr);
+          const Tensor expected =
+              ops::egc(tape, {set, SelfLoops::kAll, 2, 3, activation}, w, x, csr);
           const Tensor grad_y = random_tensor(n, 10, 6, type);
           tape.backward(expected, grad_y);
 
@@ -93,11 +96,11 @@ TEST(CApi, EgcIsTheEnginesOperator) {
           std::vector<Tensor> grads;
           for (const Tensor& t : {x, w.theta, w.phi, w.phi_bias, w.bias})
             grads.push_back(dirty(t.rows(), t.columns(), type));
-          ASSERT_EQ(egc_conv_backward(graph.get(), &layer, x.raw(), nullptr, w.theta.raw(),
-                                      w.phi.raw(), grad_y.raw(), saved.raw(), grads[0].raw(),
-                                      nullptr, grads[1].raw(), grads[2].raw(), grads[3].raw(),
-                                      grads[4].raw()),
-                    EGC_OK)
+          ASSERT_EQ(
+              egc_conv_backward(graph.get(), &layer, x.raw(), nullptr, w.theta.raw(), w.phi.raw(),
+                                grad_y.raw(), saved.raw(), grads[0].raw(), nullptr, grads[1].raw(),
+                                grads[2].raw(), grads[3].raw(), grads[4].raw()),
+              EGC_OK)
               << egc_last_error();
           size_t k = 0;
           for (const Tensor& t : {x, w.theta, w.phi, w.phi_bias, w.bias})
@@ -149,9 +152,9 @@ TEST(CApi, AttentionIsTheEnginesOperator) {
         halves[h / 2].data<double>()[i * 2 + h % 2] = scores.item(i, h);
     Tape tape = Tape::training(0);
     const ops::AttentionShape shape{2, 0.2, true};
-    const Tensor expected = version == 1
-                                ? ops::gat_attention(tape, csr, shape, values, scores, {})
-                                : ops::gatv2_attention(tape, csr, shape, values, query, attention, {});
+    const Tensor expected =
+        version == 1 ? ops::gat_attention(tape, csr, shape, values, scores, {})
+                     : ops::gatv2_attention(tape, csr, shape, values, query, attention, {});
     const Tensor grad_y = random_tensor(14, 10, 5, DType::kF64);
     tape.backward(expected, grad_y);
     const void* source = version == 1 ? halves[0].raw() : nullptr;
@@ -168,11 +171,11 @@ TEST(CApi, AttentionIsTheEnginesOperator) {
     const Tensor a = dirty(14, 2, DType::kF64);
     const Tensor b = dirty(14, version == 1 ? 2 : 10, DType::kF64);
     const Tensor v = dirty(2, 5, DType::kF64);
-    ASSERT_EQ(egc_attention_backward(graph.get(), &layer, values.raw(), source, target, vector,
-                                     y.raw(), saved.raw(), grad_y.raw(), g.raw(),
-                                     version == 1 ? a.raw() : nullptr, b.raw(),
-                                     version == 1 ? nullptr : v.raw()),
-              EGC_OK)
+    ASSERT_EQ(
+        egc_attention_backward(graph.get(), &layer, values.raw(), source, target, vector, y.raw(),
+                               saved.raw(), grad_y.raw(), g.raw(), version == 1 ? a.raw() : nullptr,
+                               b.raw(), version == 1 ? nullptr : v.raw()),
+        EGC_OK)
         << egc_last_error();
     EXPECT_TRUE(same(g, values.gradient()->value()));
     if (version == 2) {
@@ -250,7 +253,8 @@ TEST(CApi, WrongArgumentsAreRefused) {
 }
 
 TEST(CApi, DatasetsModelsAndTraining) {
-  const auto work = std::filesystem::temp_directory_path() / ("egc_c_api_" + std::to_string(getpid()));
+  const auto work =
+      std::filesystem::temp_directory_path() / ("egc_c_api_" + std::to_string(getpid()));
   std::filesystem::create_directories(work);
   struct Epochs {
     int64_t lines = 0;
@@ -280,7 +284,8 @@ TEST(CApi, DatasetsModelsAndTraining) {
   const std::string resume = R"({"resume": ")" + (work / "run").string() + "\"}";
   ASSERT_EQ(egc_train(resume.c_str(), nullptr, nullptr, &report), EGC_OK) << egc_last_error();
   egc_free(report);
-  for (const char* bad : {"", "[]", "{\"a\": 1}", "{\"seeds\": \"x\"}", "{\"seeds\": 0, \"dataset\": \"x\"}", "{}"})
+  for (const char* bad :
+       {"", "[]", "{\"a\": 1}", "{\"seeds\": \"x\"}", "{\"seeds\": 0, \"dataset\": \"x\"}", "{}"})
     EXPECT_EQ(egc_train(bad, nullptr, nullptr, &report), EGC_BAD_ARGUMENT) << bad;
 
   egc_dataset* dataset = nullptr;
@@ -290,8 +295,9 @@ TEST(CApi, DatasetsModelsAndTraining) {
     ASSERT_EQ(egc_dataset_array(dataset, static_cast<int64_t>(k), &arrays[k]), EGC_OK);
   EXPECT_EQ(egc_dataset_array(dataset, std::ssize(arrays), arrays.data()), EGC_BAD_ARGUMENT);
   egc_dataset* copy = nullptr;
-  ASSERT_EQ(egc_dataset_from_arrays(egc_dataset_info(dataset), std::ssize(arrays), arrays.data(), &copy),
-            EGC_OK)
+  ASSERT_EQ(
+      egc_dataset_from_arrays(egc_dataset_info(dataset), std::ssize(arrays), arrays.data(), &copy),
+      EGC_OK)
       << egc_last_error();
   egc_model* model = nullptr;
   ASSERT_EQ(egc_model_load((work / "run").c_str(), 0, &model), EGC_OK) << egc_last_error();
@@ -311,8 +317,9 @@ TEST(CApi, DatasetsModelsAndTraining) {
   EXPECT_EQ(egc_dataset_save(copy, (work / "saved").c_str()), EGC_BAD_ARGUMENT);
   arrays[0].name = "nonsense";
   egc_dataset* bad = nullptr;
-  EXPECT_EQ(egc_dataset_from_arrays(egc_dataset_info(dataset), std::ssize(arrays), arrays.data(), &bad),
-            EGC_BAD_ARGUMENT);
+  EXPECT_EQ(
+      egc_dataset_from_arrays(egc_dataset_info(dataset), std::ssize(arrays), arrays.data(), &bad),
+      EGC_BAD_ARGUMENT);
   EXPECT_EQ(egc_model_load("no-such-model", 0, &model), EGC_SYSTEM_ERROR);
   egc_dataset_free(copy);
   egc_dataset_free(dataset);

@@ -36,6 +36,7 @@ X = torch.randn(NODES, WIDTH)
 WEIGHT = torch.rand(EDGES.size(1)) + 0.5
 FEATURES = torch.randn(EDGES.size(1), 3)
 DEGREES = torch.tensor([1, 4, 2])
+HAS_HALF_LINEAR = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 2)  # torch's own, on CPUs
 LAYERS = {
     "EGConv": lambda: EGConv(WIDTH, 16, ["symnorm", "max"], 4, 3),
     "GCNConv": lambda: GCNConv(WIDTH, 16),
@@ -631,9 +632,10 @@ class Behaviour(unittest.TestCase):
                 y = call(layer, X, EDGES)
                 self.close(call(copy.deepcopy(layer).double(), X.double(), EDGES).float(), y, 1e-4)
                 self.assertTrue(torch.equal(call(copy.deepcopy(layer).double().float(), X, EDGES), y))
-                half = call(copy.deepcopy(layer).half(), X.half(), EDGES)
-                self.assertEqual(half.dtype, torch.float16)
-                self.close(half.float(), y, 0.1)
+                if HAS_HALF_LINEAR:
+                    half = call(copy.deepcopy(layer).half(), X.half(), EDGES)
+                    self.assertEqual(half.dtype, torch.float16)
+                    self.close(half.float(), y, 0.1)
                 self.close(call(copy.deepcopy(layer).bfloat16(), X.bfloat16(), EDGES).float(), y, 0.3)
 
     def test_autocast(self):

@@ -18,8 +18,8 @@ void set_num_threads(int n);
 // Sets the number of threads of calls from this thread; 0: as the process.
 void set_num_threads_here(int n);
 
-// Calls work(context) from up to `threads` threads at the same time, the calling one among them, and
-// returns when all calls have. The signature is that of GOMP_parallel, with flags 0.
+// Calls work(context) from up to `threads` threads at the same time, the calling one among them,
+// and returns when all calls have. The signature is that of GOMP_parallel, with flags 0.
 using ParallelRunner = void (*)(void (*work)(void*), void* context, unsigned threads,
                                 unsigned flags);
 // Runs tasks on another library's threads instead of the pool's; null: on the pool's. After a fork

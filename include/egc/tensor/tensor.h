@@ -27,8 +27,8 @@ class Tensor {
   static Tensor zeros(int64_t rows, int64_t columns, DType type);
   // A matrix with all elements equal to `value`.
   static Tensor full(int64_t rows, int64_t columns, DType type, double value);
-  // A matrix in memory that `owner` keeps alive, or the caller where it is null. Operators only read
-  // it; who owns the memory may write through data().
+  // A matrix in memory that `owner` keeps alive, or the caller where it is null. Operators only
+  // read it; who owns the memory may write through data().
   template <class T>
   static Tensor borrow(const T* data, int64_t rows, int64_t columns,
                        std::shared_ptr<const void> owner);
