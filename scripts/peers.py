@@ -19,8 +19,7 @@ SETTINGS = {  # topology: width, aggregators, repetitions
 def graph_of(program, topology):
     """[2, E], the graph of `egc bench layer`."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "data", "generate", topology, "--out", folder + "/d"], check=True,
-                       capture_output=True)
+        subprocess.run([program, "data", "generate", topology, "--out", folder + "/d"], check=True, capture_output=True)
         edges = np.loadtxt(folder + "/d/raw/edge.csv.gz", delimiter=",", dtype=np.int64)
         nodes = int(np.loadtxt(folder + "/d/raw/num-node-list.csv.gz", dtype=np.int64))
         inverse = json.loads(Path(folder + "/d/dataset.json").read_text()).get("add_inverse_edge", False)

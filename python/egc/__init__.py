@@ -1,10 +1,10 @@
 """Graph neural networks on CPUs: predictions, training, datasets and fused layers.
 
-    import egc
-    model = egc.load("zinc-egc-m")                  # a run, a file, or a shipped model
-    egc.train("molecules", model="egc-m", epochs=5)
+import egc
+model = egc.load("zinc-egc-m")                  # a run, a file, or a shipped model
+egc.train("molecules", model="egc-m", epochs=5)
 
-    from egc.torch import EGConv                    # PyTorch Geometric's layers, fused; needs torch
+from egc.torch import EGConv                    # PyTorch Geometric's layers, fused; needs torch
 """
 
 from . import _library
@@ -18,8 +18,23 @@ __version__ = _library.lib.egc_version().decode().partition("+")[0]
 library_path = _library.path  # of the C library
 
 __all__ = [
-    "DataError", "Dataset", "EGConv", "Graph", "Interrupted", "Model", "ModelError", "Predictions", "Sample",
-    "TrainResult", "VerificationError", "dataset", "library_path", "load", "num_threads", "set_num_threads", "train",
+    "DataError",
+    "Dataset",
+    "EGConv",
+    "Graph",
+    "Interrupted",
+    "Model",
+    "ModelError",
+    "Predictions",
+    "Sample",
+    "TrainResult",
+    "VerificationError",
+    "dataset",
+    "library_path",
+    "load",
+    "num_threads",
+    "set_num_threads",
+    "train",
 ]
 
 

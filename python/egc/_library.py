@@ -34,7 +34,11 @@ def _find():
     else:
         here = os.path.dirname(os.path.abspath(__file__))
         beside = os.path.join(here, "lib")  # in a wheel
-        places = sorted(os.path.join(beside, n) for n in os.listdir(beside) if n.startswith(NAME)) if os.path.isdir(beside) else []
+        places = (
+            sorted(os.path.join(beside, n) for n in os.listdir(beside) if n.startswith(NAME))
+            if os.path.isdir(beside)
+            else []
+        )
         try:
             from ._location import LIBRARY_DIRECTORY  # written by `cmake --install`
 
@@ -136,7 +140,9 @@ for _name, (_result, _arguments) in _FUNCTIONS.items():
     _function = getattr(lib, _name)
     _function.restype, _function.argtypes = _result, _arguments
 if lib.egc_api_version() < API_VERSION:
-    raise ImportError(f"egc: {path} has version {lib.egc_api_version()} of the C interface, expected {API_VERSION} or newer")
+    raise ImportError(
+        f"egc: {path} has version {lib.egc_api_version()} of the C interface, expected {API_VERSION} or newer"
+    )
 
 
 def fail(status, reworded=str):

@@ -89,7 +89,9 @@ class Dataset:
         import numpy as np
 
         if not isinstance(info, dict) or not isinstance(arrays, dict):
-            raise TypeError(f"egc.Dataset: info and arrays must be dictionaries, got {type(info).__name__} and {type(arrays).__name__}")
+            raise TypeError(
+                f"egc.Dataset: info and arrays must be dictionaries, got {type(info).__name__} and {type(arrays).__name__}"
+            )
         kept = []  # alive during the call
         views = (Array * len(arrays))()
         for view, (name, array) in zip(views, arrays.items()):
@@ -99,10 +101,16 @@ class Dataset:
                 raise TypeError(f"egc.Dataset: array {name!r} must be an array of numbers: {error}") from None
             array = np.ascontiguousarray(array, array.dtype.newbyteorder("=")) if array.ndim else array
             if array.dtype.name not in _CODES or array.ndim not in (1, 2):
-                raise TypeError(f"egc.Dataset: array {name!r} must have one or two dimensions of {', '.join(_CODES)}; got {array.dtype} {list(array.shape)}")
+                raise TypeError(
+                    f"egc.Dataset: array {name!r} must have one or two dimensions of {', '.join(_CODES)}; got {array.dtype} {list(array.shape)}"
+                )
             kept.append(array)
             shape = array.shape + (1,) * (2 - array.ndim)
-            view.name, view.dtype, view.dimensions = encoded(name, "egc.Dataset: a name"), _CODES[array.dtype.name], array.ndim
+            view.name, view.dtype, view.dimensions = (
+                encoded(name, "egc.Dataset: a name"),
+                _CODES[array.dtype.name],
+                array.ndim,
+            )
             view.shape[0], view.shape[1], view.data = shape[0], shape[1], array.ctypes.data
         return cls._of(made(lib.egc_dataset_from_arrays, _json(info), len(arrays), views))
 
@@ -117,7 +125,9 @@ class Dataset:
             raise ValueError(f"{self.info['name']} has no split")
         key = f"split.{names[0] if name is None else name}.{part}"
         if key not in self.arrays:
-            raise ValueError(f"{self.info['name']} has no {part!r} in split {names[0] if name is None else name!r}; known: {', '.join(dict.fromkeys(names))} with train, valid, test")
+            raise ValueError(
+                f"{self.info['name']} has no {part!r} in split {names[0] if name is None else name!r}; known: {', '.join(dict.fromkeys(names))} with train, valid, test"
+            )
         return self.arrays[key]
 
     def _features(self, what, first, end):
@@ -229,7 +239,9 @@ def graph_arrays(graphs):
             graph = {"x": graph[0], "edge_index": graph[1]}
         index = _part(graph, "edge_index")
         if index is None:
-            raise TypeError(f"graph {k}: expected (x, edge_index), or something with edge_index and x, got {type(graph).__name__}")
+            raise TypeError(
+                f"graph {k}: expected (x, edge_index), or something with edge_index and x, got {type(graph).__name__}"
+            )
         index = _edges(index)
         x = _part(graph, "x", "node_feat")
         x = None if x is None else _matrix(x, k, "x")
@@ -240,7 +252,9 @@ def graph_arrays(graphs):
         if x is not None and count != len(x):
             raise ValueError(f"graph {k}: num_nodes is {count}, but x has {len(x)} rows")
         if index.size and not (0 <= index.min() and index.max() < count):
-            raise ValueError(f"graph {k}: edge_index must have ids from 0 to {count - 1}, got {index.min()} to {index.max()}")
+            raise ValueError(
+                f"graph {k}: edge_index must have ids from 0 to {count - 1}, got {index.min()} to {index.max()}"
+            )
         attr = _part(graph, "edge_attr", "edge_feat")
         attr = None if attr is None else _matrix(attr, k, "edge_attr")
         if attr is not None and len(attr) != index.shape[1]:
@@ -257,7 +271,10 @@ def graph_arrays(graphs):
         "edges": np.concatenate(edges),
     }
     found = {}
-    for what, parts, categories in (("node_features", node_features, "categories"), ("edge_features", edge_features, "edge_categories")):
+    for what, parts, categories in (
+        ("node_features", node_features, "categories"),
+        ("edge_features", edge_features, "edge_categories"),
+    ):
         parts = [p for p in parts if p is not None]
         if not parts:
             continue
@@ -275,7 +292,9 @@ def graph_arrays(graphs):
 
 def _items(dictionary, what):
     if dictionary is not None and not isinstance(dictionary, dict):
-        raise TypeError(f'{what} must be a dictionary, {{"train": ids, "valid": ids, "test": ids}} by name, got {type(dictionary).__name__}')
+        raise TypeError(
+            f'{what} must be a dictionary, {{"train": ids, "valid": ids, "test": ids}} by name, got {type(dictionary).__name__}'
+        )
     return (dictionary or {}).items()
 
 

@@ -33,7 +33,11 @@ class Graph:
         num_nodes = _count(num_nodes, "num_nodes", int(edges.max()) + 1 if num_sources is None and edges.size else 0)
         sources = SAME_NODES if num_sources is None else _count(num_sources, "num_sources", 0)
         self._build(
-            num_nodes, sources, edges.shape[1], edges[0].ctypes.data, edges[1].ctypes.data,
+            num_nodes,
+            sources,
+            edges.shape[1],
+            edges[0].ctypes.data,
+            edges[1].ctypes.data,
             None if weights is None else weights.ctypes.data,
         )
 
@@ -42,7 +46,9 @@ class Graph:
         self._handle = None
         self._own(
             made(lib.egc_graph_from_edges, num_nodes, num_sources, num_edges, source, target, weight),
-            num_nodes, num_sources, weight is not None,
+            num_nodes,
+            num_sources,
+            weight is not None,
         )
 
     def _own(self, handle, num_nodes, num_sources, has_weights):
@@ -74,10 +80,16 @@ class Graph:
         count = SAME_NODES if num_sources is None else _count(num_sources, "num_sources", 0)
         graph._own(
             made(
-                lib.egc_graph_from_csr, offsets.size - 1, count, offsets.ctypes.data, sources.ctypes.data,
+                lib.egc_graph_from_csr,
+                offsets.size - 1,
+                count,
+                offsets.ctypes.data,
+                sources.ctypes.data,
                 None if weights is None else np.ascontiguousarray(weights).ctypes.data,
             ),
-            offsets.size - 1, count, weights is not None,
+            offsets.size - 1,
+            count,
+            weights is not None,
         )
         return graph
 
@@ -156,7 +168,9 @@ def _integers(values, what, dimensions):
     if array.dtype.kind not in "iu":
         raise TypeError(f"egc.Graph: {what} must be of integers, got {array.dtype}")
     if array.ndim != dimensions:
-        raise ValueError(f"egc.Graph: {what} must have {dimensions} dimension{'s' * (dimensions > 1)}, got {list(array.shape)}")
+        raise ValueError(
+            f"egc.Graph: {what} must have {dimensions} dimension{'s' * (dimensions > 1)}, got {list(array.shape)}"
+        )
     if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"egc.Graph: {what} has a number beyond 64 bits, {array.max()}")
     return np.ascontiguousarray(array, np.int64)

@@ -71,7 +71,9 @@ class Model:
             return dataset(graphs)
         if isinstance(graphs, dict) or hasattr(graphs, "edge_index"):
             graphs = [graphs]
-        elif isinstance(graphs, tuple) and not any(hasattr(g, "edge_index") or isinstance(g, (dict, tuple)) for g in graphs):
+        elif isinstance(graphs, tuple) and not any(
+            hasattr(g, "edge_index") or isinstance(g, (dict, tuple)) for g in graphs
+        ):
             graphs = [graphs]  # (x, edge_index)
         try:
             graphs = list(graphs)
@@ -87,9 +89,13 @@ class Model:
             info.update(add_inverse_edge=False, undirected=True)
         expected = trained["node_features"]
         if info["node_features"] != expected:
-            raise ModelError(f"predict: the model takes {_KINDS[expected]} as features of nodes, got {_KINDS[info['node_features']]}")
+            raise ModelError(
+                f"predict: the model takes {_KINDS[expected]} as features of nodes, got {_KINDS[info['node_features']]}"
+            )
         if expected == "categorical" and len(info["categories"]) != len(found["categories"]):
-            raise ModelError(f"predict: the model takes {len(info['categories'])} categorical features for each node, got {len(found['categories'])}")
+            raise ModelError(
+                f"predict: the model takes {len(info['categories'])} categorical features for each node, got {len(found['categories'])}"
+            )
         arrays = {k: v for k, v in arrays.items() if not k.startswith("edge_features")}  # networks do not read them
         return Dataset.from_arrays(info, arrays)
 

@@ -36,8 +36,23 @@ class TrainResult:
         return f"TrainResult({self.directory!r}, {self.outcomes})"
 
 
-def train(dataset=None, model=None, *, callback=None, out=None, resume=None, config=None, parameters=None, seed=0,
-          seeds=1, overwrite=False, until=None, checkpoint_every=1, data_dir=None, **settings):
+def train(
+    dataset=None,
+    model=None,
+    *,
+    callback=None,
+    out=None,
+    resume=None,
+    config=None,
+    parameters=None,
+    seed=0,
+    seeds=1,
+    overwrite=False,
+    until=None,
+    checkpoint_every=1,
+    data_dir=None,
+    **settings,
+):
     """Trains a network, as ``egc train`` does: the same run directory, checkpoints, report and numbers.
 
     ``dataset``: name or directory (a ``Dataset`` of your own: ``save`` it first). ``callback(epoch)`` gets a
@@ -46,7 +61,9 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
     program's flags without dashes, for instance epochs=20, hidden=64, aggregators=["add", "max"].
     """
     if isinstance(dataset, Dataset):
-        raise TypeError("egc.train: a run needs its dataset on disk to resume; dataset.save(directory) it, and train on the directory")
+        raise TypeError(
+            "egc.train: a run needs its dataset on disk to resume; dataset.save(directory) it, and train on the directory"
+        )
     if callback is not None and not callable(callback):
         raise TypeError(f"egc.train: callback must be a function, got {type(callback).__name__}")
     if not isinstance(overwrite, bool):
@@ -54,18 +71,27 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
     if config is not None and os.path.isdir(config):
         raise IsADirectoryError(f"egc.train: config must be a JSON file, {config} is a directory")
     request = {
-        "dataset": _text(dataset, "dataset"), "model": _text(model, "model"), "config": _text(config, "config"),
-        "out": _text(out, "out"), "resume": _text(resume, "resume"), "parameters": _count(parameters), "seed": whole(seed, "egc.train: seed", 0, 2**64 - 1),
+        "dataset": _text(dataset, "dataset"),
+        "model": _text(model, "model"),
+        "config": _text(config, "config"),
+        "out": _text(out, "out"),
+        "resume": _text(resume, "resume"),
+        "parameters": _count(parameters),
+        "seed": whole(seed, "egc.train: seed", 0, 2**64 - 1),
         "seeds": whole(seeds, "egc.train: seeds", 1, 10000),
-        "overwrite": overwrite, "until": None if until is None else whole(until, "egc.train: until", 1, 2**30),
-        "checkpoint_every": whole(checkpoint_every, "egc.train: checkpoint_every", 1, 2**30), "data_dir": _text(data_dir, "data_dir"),
+        "overwrite": overwrite,
+        "until": None if until is None else whole(until, "egc.train: until", 1, 2**30),
+        "checkpoint_every": whole(checkpoint_every, "egc.train: checkpoint_every", 1, 2**30),
+        "data_dir": _text(data_dir, "data_dir"),
         "settings": {key: value for key, value in settings.items() if value is not None},
     }
     try:
         text = json.dumps(request, default=_plain, allow_nan=False).encode()
     except (ValueError, RecursionError):
         bad = [f"{k}={v}" for k, v in settings.items() if isinstance(v, float) and v - v != 0]
-        raise ValueError(f"egc.train: a setting must be a finite number, a text or a list of them, got {', '.join(bad) or 'a nested one'}") from None
+        raise ValueError(
+            f"egc.train: a setting must be a finite number, a text or a list of them, got {', '.join(bad) or 'a nested one'}"
+        ) from None
     except TypeError as error:
         raise TypeError(f"egc.train: a setting is no text, number or list: {error}") from None
     raised = []
@@ -99,7 +125,10 @@ def train(dataset=None, model=None, *, callback=None, out=None, resume=None, con
 @contextlib.contextmanager
 def _ctrl_c_noted(interrupts):
     """Ctrl-C is noted: an exception from the handler would be raised on entering a callback, and lost in C."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
         yield
         return
     signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))

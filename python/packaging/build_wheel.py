@@ -56,9 +56,13 @@ def run(*command):
         if not own and not missing:
             print(*result.stdout.splitlines()[-40:], sep="\n", file=sys.stderr)
         raise SystemExit(
-            own[0] if own
-            else "egc: install what the build needs: " + ", ".join(missing) if missing
-            else f"egc: {command[0]} {command[1]} failed; the lines above say why"
+            own[0]
+            if own
+            else (
+                "egc: install what the build needs: " + ", ".join(missing)
+                if missing
+                else f"egc: {command[0]} {command[1]} failed; the lines above say why"
+            )
         )
     return result.stdout
 
@@ -136,6 +140,7 @@ def write_wheel(directory, files):
     record = []
     name = f"egc-{VERSION}-{tag()}.whl"
     with zipfile.ZipFile(Path(directory, name), "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+
         def add(name, data, mode):
             entry = zipfile.ZipInfo(name)  # of 1980
             entry.compress_type = zipfile.ZIP_DEFLATED

@@ -38,7 +38,9 @@ class Importing(unittest.TestCase):
 
     def test_a_missing_library_is_told(self):
         code = "import egc"
-        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "EGC_LIBRARY": "/nowhere"})
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "EGC_LIBRARY": "/nowhere"}
+        )
         self.assertIn("EGC_LIBRARY may name it", result.stderr)
 
 
@@ -51,7 +53,11 @@ class Graphs(unittest.TestCase):
         offsets, sources, weights = first.csr()
         np.testing.assert_array_equal(offsets, [0, 1, 4, 4, 4])
         self.assertIsNone(weights)
-        for other in (egc.Graph(np.array(edges, np.int32), np.int64(4)), egc.Graph.from_csr(offsets, sources), pickle.loads(pickle.dumps(first))):
+        for other in (
+            egc.Graph(np.array(edges, np.int32), np.int64(4)),
+            egc.Graph.from_csr(offsets, sources),
+            pickle.loads(pickle.dumps(first)),
+        ):
             np.testing.assert_array_equal(other.edge_index, first.edge_index)
         weighted = egc.Graph(edges, 4, [1.0, 2.0, 3.0, 4.0])
         np.testing.assert_array_equal(weighted.edge_weight, [3, 1, 4, 2])
@@ -99,7 +105,11 @@ class Datasets(Temporary):
         numbers = range(0, 300)
         splits = {"default": {"train": range(200), "valid": range(200, 250), "test": range(250, 300)}}
         mine = egc.Dataset.from_graphs(
-            [data[k] for k in numbers], y=[data[k].y for k in numbers], splits=splits, name="mine", categories=data.info["categories"]
+            [data[k] for k in numbers],
+            y=[data[k].y for k in numbers],
+            splits=splits,
+            name="mine",
+            categories=data.info["categories"],
         )
         mine.save(self.path("mine"))
         again = egc.dataset(self.path("mine"))
@@ -124,7 +134,10 @@ class Predictions(Temporary):
         graphs = [(data[k].x % 28, data[k].edge_index) for k in range(20)]
         one_by_one = np.concatenate([np.asarray(model.predict(g)) for g in graphs])
         np.testing.assert_allclose(np.asarray(model.predict(graphs)), one_by_one, rtol=1e-5, atol=1e-5)
-        as_dicts = [{"node_feat": x, "edge_index": e, "edge_feat": np.zeros((e.shape[1], 1), np.int64), "num_nodes": len(x)} for x, e in graphs]
+        as_dicts = [
+            {"node_feat": x, "edge_index": e, "edge_feat": np.zeros((e.shape[1], 1), np.int64), "num_nodes": len(x)}
+            for x, e in graphs
+        ]
         np.testing.assert_array_equal(np.asarray(model.predict(as_dicts)), np.asarray(model.predict(graphs)))
         model.close()
         with self.assertRaisesRegex(ValueError, "closed"):
@@ -134,10 +147,12 @@ class Predictions(Temporary):
         result = egc.train("graph-props", model="gcn", epochs=2, out=self.path("run"), hidden=16)
         with result.load() as model:
             predicted = model.predict("graph-props")
-        text = subprocess.run([PROGRAM, "--quiet", "predict", self.path("run"), "graph-props"], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run(
+            [PROGRAM, "--quiet", "predict", self.path("run"), "graph-props"], capture_output=True, text=True, check=True
+        ).stdout
         rows = list(csv.reader(io.StringIO(text)))[1:]
         self.assertEqual(len(rows), len(predicted))
-        theirs = np.array([[float(v) for v in row[-predicted.values.shape[1]:]] for row in rows])
+        theirs = np.array([[float(v) for v in row[-predicted.values.shape[1] :]] for row in rows])
         np.testing.assert_allclose(predicted.values, theirs, rtol=1e-4, atol=1e-4)
 
 
@@ -148,9 +163,20 @@ class Training(Temporary):
 
     def test_as_the_program(self):
         seen = []
-        result = egc.train("graph-props", model="egc-m", epochs=3, hidden=16, aggregators=["add", "max"], norm=False, out=self.path("a"), callback=seen.append)
+        result = egc.train(
+            "graph-props",
+            model="egc-m",
+            epochs=3,
+            hidden=16,
+            aggregators=["add", "max"],
+            norm=False,
+            out=self.path("a"),
+            callback=seen.append,
+        )
         flags = "--model egc-m --epochs 3 --hidden 16 --aggregators add,max --no-norm --out".split()
-        subprocess.run([PROGRAM, "--quiet", "train", "graph-props", *flags, self.path("b")], check=True, capture_output=True)
+        subprocess.run(
+            [PROGRAM, "--quiet", "train", "graph-props", *flags, self.path("b")], check=True, capture_output=True
+        )
         for ours, theirs, told in zip(self.lines(self.path("a")), self.lines(self.path("b")), seen):
             for line in (ours, theirs, told):
                 line.pop("seconds")
@@ -162,7 +188,14 @@ class Training(Temporary):
     def test_stopping_and_resuming(self):
         full = egc.train("graph-props", model="gin", epochs=4, hidden=16, out=self.path("full"))
         with self.assertRaises(egc.Interrupted):
-            egc.train("graph-props", model="gin", epochs=4, hidden=16, out=self.path("half"), callback=lambda e: e["epoch"] < 2)
+            egc.train(
+                "graph-props",
+                model="gin",
+                epochs=4,
+                hidden=16,
+                out=self.path("half"),
+                callback=lambda e: e["epoch"] < 2,
+            )
         again = egc.train(resume=self.path("half"))
         self.assertEqual(again.test, full.test)
 
@@ -175,7 +208,9 @@ class Training(Temporary):
 
     def test_interrupt(self):
         code = f"import egc; egc.train('molecules', model='egc-s', epochs=1000, out={self.path('run')!r}, callback=lambda e: print('epoch', flush=True))"
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         process.stdout.readline()
         time.sleep(0.05)  # in the middle of an epoch
         begin = time.monotonic()

@@ -110,8 +110,14 @@ class Numbers(unittest.TestCase):
             for activation in ("identity", "softmax", "sigmoid", "hardtanh"):
                 for bias in (True, False):
                     conv = egc.EGConv(
-                        6, 8, ["symnorm", "max", "std", "sum"], 4, 3, bias=bias,
-                        self_loops=loops, activation=activation,
+                        6,
+                        8,
+                        ["symnorm", "max", "std", "sum"],
+                        4,
+                        3,
+                        bias=bias,
+                        self_loops=loops,
+                        activation=activation,
                     ).double()
                     self.close(conv(x, edge_index), composed(conv, x, edge_index))
 

@@ -52,7 +52,12 @@ class Parity(unittest.TestCase):
             y = layer(*own)
             torch.manual_seed(2)
             (y * torch.rand_like(y)).sum().backward()
-            leaves = [t for i in own for t in (i if isinstance(i, tuple) else (i,)) if isinstance(t, torch.Tensor) and t.requires_grad]
+            leaves = [
+                t
+                for i in own
+                for t in (i if isinstance(i, tuple) else (i,))
+                if isinstance(t, torch.Tensor) and t.requires_grad
+            ]
             return y.detach(), [t.grad for t in leaves], {n: p.grad for n, p in layer.named_parameters()}
 
         y, grads, of_parameters = run(mine)
@@ -77,19 +82,34 @@ class Parity(unittest.TestCase):
 
     def test_egconv(self):
         x = torch.randn(NODES, 12).requires_grad_()
-        for seed, names in enumerate((["symnorm"], ["sum"], ["mean", "max"], ["min", "sum", "mean"], ["symnorm", "max", "mean"], ["max", "min", "symnorm"])):
+        for seed, names in enumerate(
+            (
+                ["symnorm"],
+                ["sum"],
+                ["mean", "max"],
+                ["min", "sum", "mean"],
+                ["symnorm", "max", "mean"],
+                ["max", "min", "symnorm"],
+            )
+        ):
             for loops in (True, False):
                 for bias in (True, False):
+
                     def make(module):
-                        return lambda: module.EGConv(12, 16, names, num_heads=4, num_bases=3, add_self_loops=loops, bias=bias)
+                        return lambda: module.EGConv(
+                            12, 16, names, num_heads=4, num_bases=3, add_self_loops=loops, bias=bias
+                        )
+
                     self.both(make(ours), make(pyg), x, random_graph(seed), what=f"{names} {loops}")
 
     def test_egconv_variance(self):
         """The variance itself: PyTorch Geometric subtracts squares, exact enough in float64 for centred values."""
         x = torch.randn(NODES, 12, dtype=torch.float64).requires_grad_()
         for loops in (True, False):
+
             def make(module):
                 return module.EGConv(12, 16, ["var", "sum"], num_heads=4, num_bases=3, add_self_loops=loops)
+
             self.compare(make(ours), make(pyg), x, random_graph(9), dtype=torch.float64, what="var")
 
     def test_gcn(self):
@@ -97,28 +117,63 @@ class Parity(unittest.TestCase):
         for seed in range(3):
             edge_index = random_graph(seed, last_isolated=seed == 1)
             weight = torch.rand(edge_index.size(1)) + 0.1
-            for options in ({}, {"improved": True}, {"normalize": False}, {"add_self_loops": False}, {"bias": False}, {"aggr": "max"}, {"aggr": "mean"}, {"flow": "target_to_source"}):
+            for options in (
+                {},
+                {"improved": True},
+                {"normalize": False},
+                {"add_self_loops": False},
+                {"bias": False},
+                {"aggr": "max"},
+                {"aggr": "mean"},
+                {"flow": "target_to_source"},
+            ):
+
                 def make(module):
                     return lambda: module.GCNConv(12, 7, **options)
+
                 self.both(make(ours), make(pyg), x, edge_index, what=f"{options}")
                 self.both(make(ours), make(pyg), x, edge_index, weight, what=f"{options} weighted")
-                self.both(make(ours), make(pyg), x, edge_index, weight.clone().requires_grad_(), what=f"{options} learned weights")
+                self.both(
+                    make(ours),
+                    make(pyg),
+                    x,
+                    edge_index,
+                    weight.clone().requires_grad_(),
+                    what=f"{options} learned weights",
+                )
 
     def test_gin(self):
         x = torch.randn(NODES, 12).requires_grad_()
         pair = (torch.randn(NODES, 12).requires_grad_(), torch.randn(NODES, 12).requires_grad_())
         for seed, options in enumerate(({}, {"eps": 0.3}, {"train_eps": True}, {"aggr": "max"}, {"aggr": "mean"})):
+
             def make(module):
-                return lambda: module.GINConv(torch.nn.Sequential(torch.nn.Linear(12, 9), torch.nn.Tanh(), torch.nn.Linear(9, 5)), **options)
+                return lambda: module.GINConv(
+                    torch.nn.Sequential(torch.nn.Linear(12, 9), torch.nn.Tanh(), torch.nn.Linear(9, 5)), **options
+                )
+
             self.both(make(ours), make(pyg), x, random_graph(seed), what=f"{options}")
             self.both(make(ours), make(pyg), pair, random_graph(seed), what=f"{options} pair")
 
     def test_sage(self):
         x = torch.randn(NODES, 12).requires_grad_()
         pair = (torch.randn(NODES, 12).requires_grad_(), torch.randn(NODES, 6).requires_grad_())
-        for seed, options in enumerate(({}, {"aggr": "max"}, {"aggr": "sum"}, {"aggr": "min"}, {"normalize": True}, {"root_weight": False}, {"project": True}, {"bias": False})):
+        for seed, options in enumerate(
+            (
+                {},
+                {"aggr": "max"},
+                {"aggr": "sum"},
+                {"aggr": "min"},
+                {"normalize": True},
+                {"root_weight": False},
+                {"project": True},
+                {"bias": False},
+            )
+        ):
+
             def make(module, channels=12):
                 return lambda: module.SAGEConv(channels, 7, **options)
+
             self.both(make(ours), make(pyg), x, random_graph(seed), what=f"{options}")
             self.both(make(ours, (12, 6)), make(pyg, (12, 6)), pair, random_graph(seed), what=f"{options} pair")
 
@@ -126,40 +181,93 @@ class Parity(unittest.TestCase):
         x = torch.randn(NODES, 12).requires_grad_()
         pair = (torch.randn(NODES, 12).requires_grad_(), torch.randn(NODES, 6).requires_grad_())
         for name in ("GATConv", "GATv2Conv"):
-            cases = [{}, {"heads": 3}, {"heads": 3, "concat": False}, {"negative_slope": 0.01}, {"add_self_loops": False}, {"bias": False}, {"residual": True}]
-            cases += [{"edge_dim": 4, "heads": 2}, {"edge_dim": 4, "fill_value": 0.5}, {"edge_dim": 4, "fill_value": "max"}]
+            cases = [
+                {},
+                {"heads": 3},
+                {"heads": 3, "concat": False},
+                {"negative_slope": 0.01},
+                {"add_self_loops": False},
+                {"bias": False},
+                {"residual": True},
+            ]
+            cases += [
+                {"edge_dim": 4, "heads": 2},
+                {"edge_dim": 4, "fill_value": 0.5},
+                {"edge_dim": 4, "fill_value": "max"},
+            ]
             cases += [{"share_weights": True}] if name == "GATv2Conv" else []
             for seed, options in enumerate(cases):
                 edge_index = random_graph(seed, last_isolated=True)
+
                 def make(module, channels=12):
                     return lambda: getattr(module, name)(channels, 5, **options)
+
                 edge_attr = [torch.randn(edge_index.size(1), 4).requires_grad_()] if "edge_dim" in options else []
                 self.both(make(ours), make(pyg), x, edge_index, *edge_attr, what=f"{name} {options}")
                 if "share_weights" not in options:
-                    self.both(make(ours, (12, 6)), make(pyg, (12, 6)), pair, edge_index, *edge_attr, what=f"{name} {options} pair")
+                    self.both(
+                        make(ours, (12, 6)),
+                        make(pyg, (12, 6)),
+                        pair,
+                        edge_index,
+                        *edge_attr,
+                        what=f"{name} {options} pair",
+                    )
 
     def test_pna(self):
         x = torch.randn(NODES, 12).requires_grad_()
         edge_index = random_graph(4)
         deg = torch.bincount(torch.bincount(edge_index[1], minlength=NODES))
-        for options in ({}, {"towers": 2}, {"towers": 2, "divide_input": True}, {"pre_layers": 2, "post_layers": 2, "act": "tanh"}, {"train_norm": True}, {"edge_dim": 3}):
+        for options in (
+            {},
+            {"towers": 2},
+            {"towers": 2, "divide_input": True},
+            {"pre_layers": 2, "post_layers": 2, "act": "tanh"},
+            {"train_norm": True},
+            {"edge_dim": 3},
+        ):
+
             def make(module):
-                return lambda: module.PNAConv(12, 8, ["sum", "mean", "min", "max"], ["identity", "amplification", "attenuation", "linear", "inverse_linear"], deg, **options)
+                return lambda: module.PNAConv(
+                    12,
+                    8,
+                    ["sum", "mean", "min", "max"],
+                    ["identity", "amplification", "attenuation", "linear", "inverse_linear"],
+                    deg,
+                    **options,
+                )
+
             edge_attr = [torch.randn(edge_index.size(1), 3).requires_grad_()] if "edge_dim" in options else []
             self.both(make(ours), make(pyg), x, edge_index, *edge_attr, what=f"{options}")
+
             def with_std(module):
                 return module.PNAConv(12, 8, ["var", "std"], ["identity"], deg, **options)
-            self.compare(with_std(ours), with_std(pyg), x, edge_index, *edge_attr, dtype=torch.float64, what=f"{options} std")
+
+            self.compare(
+                with_std(ours), with_std(pyg), x, edge_index, *edge_attr, dtype=torch.float64, what=f"{options} std"
+            )
 
     def test_rgcn(self):
         x = torch.randn(NODES, 12).requires_grad_()
         pair = (torch.randn(NODES, 12).requires_grad_(), torch.randn(NODES, 6).requires_grad_())
         ids = torch.randint(0, 12, (NODES,))
-        for seed, options in enumerate(({}, {"num_bases": 2}, {"num_blocks": 2}, {"aggr": "sum"}, {"aggr": "max"}, {"root_weight": False}, {"bias": False})):
+        for seed, options in enumerate(
+            (
+                {},
+                {"num_bases": 2},
+                {"num_blocks": 2},
+                {"aggr": "sum"},
+                {"aggr": "max"},
+                {"root_weight": False},
+                {"bias": False},
+            )
+        ):
             edge_index = random_graph(seed)
             edge_type = torch.randint(0, 3, (edge_index.size(1),))
+
             def make(module, channels=12):
                 return lambda: module.RGCNConv(channels, 8, 3, **options)
+
             self.both(make(ours), make(pyg), x, edge_index, edge_type, what=f"{options}")
             self.both(make(ours, (12, 6)), make(pyg, (12, 6)), pair, edge_index, edge_type, what=f"{options} pair")
             if "num_blocks" not in options:

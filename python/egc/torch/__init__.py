@@ -17,5 +17,14 @@ from .rgcn_conv import RGCNConv
 from .sage_conv import SAGEConv
 
 __all__ = [
-    "EGConv", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "Graph", "PNAConv", "REGCConv", "RGCNConv", "SAGEConv",
+    "EGConv",
+    "GATConv",
+    "GATv2Conv",
+    "GCNConv",
+    "GINConv",
+    "Graph",
+    "PNAConv",
+    "REGCConv",
+    "RGCNConv",
+    "SAGEConv",
 ]

@@ -78,7 +78,9 @@ def aggregate(index, weight, x, num_targets, names, self_loops="none"):
 
 def combine(index, weight, bases, weights, num_targets, names, self_loops, heads, num_bases):
     """The second half of EGC. weights: [T, H * A * B], activated."""
-    parts = aggregate(index, weight, bases, num_targets, names, self_loops).view(num_targets, len(names) * num_bases, -1)
+    parts = aggregate(index, weight, bases, num_targets, names, self_loops).view(
+        num_targets, len(names) * num_bases, -1
+    )
     return torch.bmm(weights.view(num_targets, heads, -1), parts).reshape(num_targets, -1)
 
 

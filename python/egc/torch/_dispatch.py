@@ -24,7 +24,9 @@ def wide(t):
 def same_dtype(owner, x, **others):
     for name, t in others.items():
         if t is not None and t.dtype is not x.dtype:
-            raise TypeError(f"{owner}: x and {name} must have the same dtype, got {x.dtype} and {t.dtype}; convert one of them with .to()")
+            raise TypeError(
+                f"{owner}: x and {name} must have the same dtype, got {x.dtype} and {t.dtype}; convert one of them with .to()"
+            )
 
 
 def apply(name, edges, options, *inputs):

@@ -38,7 +38,9 @@ class Edges:
                 kind = TypeError if adj.dtype is not torch.int64 else ValueError
                 raise kind(f"{owner}: edge_index must be int64 [2, E], got {_spell(adj)}")
             if weight is not None and (weight.dim() != 1 or weight.size(0) != adj.size(1)):
-                raise ValueError(f"{owner}: {adj.size(1)} edges need edge_weight [{adj.size(1)}], got {list(weight.shape)}")
+                raise ValueError(
+                    f"{owner}: {adj.size(1)} edges need edge_weight [{adj.size(1)}], got {list(weight.shape)}"
+                )
         else:
             self._check_sparse(adj)
         self.adj = adj
@@ -62,7 +64,12 @@ class Edges:
             raise ValueError(f'{self.owner}: flow="target_to_source" takes an edge_index, not an egc.Graph')
         if self.weight is not None:
             raise ValueError(f"{self.owner}: an egc.Graph has its edge weights already")
-        if graph.num_nodes != self.num_targets or graph.num_sources != self.num_sources or self.same_nodes and not graph.is_square:
+        if (
+            graph.num_nodes != self.num_targets
+            or graph.num_sources != self.num_sources
+            or self.same_nodes
+            and not graph.is_square
+        ):
             raise ValueError(
                 f"{self.owner}: expected a graph of {self.num_targets} nodes"
                 + ("" if self.same_nodes else f" and {self.num_sources} sources")
@@ -71,7 +78,9 @@ class Edges:
 
     def _check_sparse(self, adj):
         if self.swap:  # PyTorch Geometric refuses it, too
-            raise ValueError(f'{self.owner}: flow="target_to_source" takes an edge_index, not a sparse matrix; transpose it')
+            raise ValueError(
+                f'{self.owner}: flow="target_to_source" takes an edge_index, not a sparse matrix; transpose it'
+            )
         if adj.device.type == "meta":
             raise ValueError(f"{self.owner}: the matrix must have values, it is on the device meta")
         if adj.layout not in _SPARSE:
@@ -137,7 +146,9 @@ class Edges:
             for row, size, what in zip(index, reversed(sizes) if self.swap else sizes, ("source", "target")):
                 least, most = map(int, row.aminmax())
                 if least < 0 or most >= size:
-                    raise DataError(f"{self.owner}: {what} ids of edge_index must be in [0, {size}), got {least if least < 0 else most}")
+                    raise DataError(
+                        f"{self.owner}: {what} ids of edge_index must be in [0, {size}), got {least if least < 0 else most}"
+                    )
 
     def graph(self):
         """The prepared graph."""
@@ -171,7 +182,13 @@ def square_graph(owner, adj, nodes):
     if type(adj) is Graph:
         if adj.num_nodes == nodes and adj.is_square:
             return adj
-    elif type(adj) is Tensor and adj.dtype is torch.int64 and adj.layout is torch.strided and adj.is_cpu and adj.is_contiguous():
+    elif (
+        type(adj) is Tensor
+        and adj.dtype is torch.int64
+        and adj.layout is torch.strided
+        and adj.is_cpu
+        and adj.is_contiguous()
+    ):
         graph = _prepared.get((lib.egc_checksum(adj.data_ptr(), adj.numel() * 8), adj.shape, nodes))
         if graph is not None:
             return graph
@@ -188,7 +205,11 @@ def graph_from_tensors(owner, index, weight, num_targets, num_sources, same_node
     first = index.data_ptr()
     edges = index.size(1)
     return Graph._from_pointers(
-        num_targets, SAME_NODES if same_nodes else num_sources, edges, first, first + edges * 8,
+        num_targets,
+        SAME_NODES if same_nodes else num_sources,
+        edges,
+        first,
+        first + edges * 8,
         None if weight is None else weight.data_ptr(),
     )
 
@@ -257,6 +278,10 @@ def check_weight(owner, weight, what="edge_weight"):
         return None
     if not isinstance(weight, Tensor):
         raise TypeError(f"{owner}: {what} must be a tensor, got {type(weight).__name__}")
-    if weight.is_quantized or weight.layout is not torch.strided or weight.dtype in (torch.bool, torch.complex64, torch.complex128):
+    if (
+        weight.is_quantized
+        or weight.layout is not torch.strided
+        or weight.dtype in (torch.bool, torch.complex64, torch.complex128)
+    ):
         raise TypeError(f"{owner}: {what} must be of numbers, got {_spell(weight)}")
     return weight if weight.dtype in (torch.float32, torch.float64) else weight.to(torch.float32)

@@ -17,7 +17,17 @@ ACTIVATIONS = {"identity": 0, "softmax": 1, "sigmoid": 2, "hardtanh": 3}
 _DTYPES = {torch.float32: 0, torch.float64: 1}
 
 
-def options(aggregators=(), self_loops="none", activation="identity", in_channels=1, heads=1, bases=1, width=1, version=0, slope=0.2):
+def options(
+    aggregators=(),
+    self_loops="none",
+    activation="identity",
+    in_channels=1,
+    heads=1,
+    bases=1,
+    width=1,
+    version=0,
+    slope=0.2,
+):
     """Options of a layer, as the kernels' functions and operators take them: numbers alone."""
     numbers = tuple(AGGREGATORS[name] for name in aggregators)
     return numbers, SELF_LOOPS[self_loops], ACTIVATIONS[activation], in_channels, heads, bases, width, version, slope
@@ -27,8 +37,17 @@ def options(aggregators=(), self_loops="none", activation="identity", in_channel
 def layer(dtype, aggregators, self_loops, activation, in_channels, heads, bases, width, version, slope):
     """The egc_layer of some options, which lives as long as the process."""
     out = Layer(
-        _DTYPES[dtype], len(aggregators), (ctypes.c_int32 * 7)(*aggregators), self_loops, activation, version, in_channels,
-        heads, bases, width, slope,
+        _DTYPES[dtype],
+        len(aggregators),
+        (ctypes.c_int32 * 7)(*aggregators),
+        self_loops,
+        activation,
+        version,
+        in_channels,
+        heads,
+        bases,
+        width,
+        slope,
     )
     out.address = ctypes.addressof(out)
     out.y_width, out.bases_width = heads * width, bases * width
@@ -52,22 +71,33 @@ class Kernel:
         self.graph, self.layer = graph, layer
 
 
-def conv_forward(graph, o, x, x_target, bases_weight, comb_weight, comb_bias, bias, save, _forward=lib.egc_conv_forward):
+def conv_forward(
+    graph, o, x, x_target, bases_weight, comb_weight, comb_bias, bias, save, _forward=lib.egc_conv_forward
+):
     """EGC: its output, and what the backward pass needs where `save`. Written for few microseconds."""
     y = x.new_empty(graph.num_nodes, o.y_width)
     saved = x.new_empty(graph.num_sources * o.bases_width + graph.num_nodes * o.weights_width) if save else None
     follow_torch()
     status = _forward(
-        graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),
-        comb_weight.data_ptr(), None if comb_bias is None else comb_bias.data_ptr(), None if bias is None else bias.data_ptr(),
-        y.data_ptr(), None if saved is None else saved.data_ptr(),
+        graph._handle,
+        o.address,
+        x.data_ptr(),
+        None if x_target is None else x_target.data_ptr(),
+        bases_weight.data_ptr(),
+        comb_weight.data_ptr(),
+        None if comb_bias is None else comb_bias.data_ptr(),
+        None if bias is None else bias.data_ptr(),
+        y.data_ptr(),
+        None if saved is None else saved.data_ptr(),
     )
     if status:
         fail(status)
     return y, saved
 
 
-def conv_backward(graph, o, x, x_target, bases_weight, comb_weight, saved, grad_y, wanted, _backward=lib.egc_conv_backward):
+def conv_backward(
+    graph, o, x, x_target, bases_weight, comb_weight, saved, grad_y, wanted, _backward=lib.egc_conv_backward
+):
     """Gradients of x, x_target, bases_weight, comb_weight, comb_bias and bias; None where not wanted."""
     of_x = torch.empty_like(x) if wanted[0] else None
     of_x_target = torch.empty_like(x_target) if wanted[1] else None
@@ -78,10 +108,19 @@ def conv_backward(graph, o, x, x_target, bases_weight, comb_weight, saved, grad_
     grad_y = _contiguous(grad_y)
     follow_torch()
     status = _backward(
-        graph._handle, o.address, x.data_ptr(), None if x_target is None else x_target.data_ptr(), bases_weight.data_ptr(),
-        comb_weight.data_ptr(), grad_y.data_ptr(), saved.data_ptr(), None if of_x is None else of_x.data_ptr(),
-        None if of_x_target is None else of_x_target.data_ptr(), None if of_bases is None else of_bases.data_ptr(),
-        None if of_comb is None else of_comb.data_ptr(), None if of_comb_bias is None else of_comb_bias.data_ptr(),
+        graph._handle,
+        o.address,
+        x.data_ptr(),
+        None if x_target is None else x_target.data_ptr(),
+        bases_weight.data_ptr(),
+        comb_weight.data_ptr(),
+        grad_y.data_ptr(),
+        saved.data_ptr(),
+        None if of_x is None else of_x.data_ptr(),
+        None if of_x_target is None else of_x_target.data_ptr(),
+        None if of_bases is None else of_bases.data_ptr(),
+        None if of_comb is None else of_comb.data_ptr(),
+        None if of_comb_bias is None else of_comb_bias.data_ptr(),
         None if of_bias is None else of_bias.data_ptr(),
     )
     if status:
@@ -110,7 +149,9 @@ class CombineKernel(Kernel):
         o = self.layer
         y = bases.new_empty((self.graph.num_nodes, o.heads * o.width))
         follow_torch()
-        status = lib.egc_combine_forward(self.graph._handle, o.address, bases.data_ptr(), weights.data_ptr(), y.data_ptr())
+        status = lib.egc_combine_forward(
+            self.graph._handle, o.address, bases.data_ptr(), weights.data_ptr(), y.data_ptr()
+        )
         if status:
             fail(status)
         return y, None
@@ -121,7 +162,12 @@ class CombineKernel(Kernel):
         grad_y = _contiguous(grad_y)
         follow_torch()
         status = lib.egc_combine_backward(
-            self.graph._handle, self.layer.address, bases.data_ptr(), weights.data_ptr(), grad_y.data_ptr(), *map(_pointer, grads)
+            self.graph._handle,
+            self.layer.address,
+            bases.data_ptr(),
+            weights.data_ptr(),
+            grad_y.data_ptr(),
+            *map(_pointer, grads),
         )
         if status:
             fail(status)
@@ -146,7 +192,9 @@ class AggregateKernel(Kernel):
         (x,) = inputs
         grad_x, grad_y = torch.empty_like(x), _contiguous(grad_y)
         follow_torch()
-        status = lib.egc_aggregate_backward(self.graph._handle, self.layer.address, x.data_ptr(), grad_y.data_ptr(), grad_x.data_ptr())
+        status = lib.egc_aggregate_backward(
+            self.graph._handle, self.layer.address, x.data_ptr(), grad_y.data_ptr(), grad_x.data_ptr()
+        )
         if status:
             fail(status)
         return [grad_x]
@@ -166,8 +214,14 @@ class AttentionKernel(Kernel):
             saved = values.new_empty(rows * kept)
         follow_torch()
         status = lib.egc_attention_forward(
-            self.graph._handle, o.address, values.data_ptr(), _pointer(of_source), of_target.data_ptr(), _pointer(attention),
-            y.data_ptr(), _pointer(saved),
+            self.graph._handle,
+            o.address,
+            values.data_ptr(),
+            _pointer(of_source),
+            of_target.data_ptr(),
+            _pointer(attention),
+            y.data_ptr(),
+            _pointer(saved),
         )
         if status:
             fail(status)
@@ -180,8 +234,16 @@ class AttentionKernel(Kernel):
         y = saved[saved.numel() - grad_y.numel() :]
         follow_torch()
         status = lib.egc_attention_backward(
-            self.graph._handle, self.layer.address, values.data_ptr(), _pointer(of_source), of_target.data_ptr(),
-            _pointer(attention), y.data_ptr(), saved.data_ptr(), grad_y.data_ptr(), *map(_pointer, grads),
+            self.graph._handle,
+            self.layer.address,
+            values.data_ptr(),
+            _pointer(of_source),
+            of_target.data_ptr(),
+            _pointer(attention),
+            y.data_ptr(),
+            saved.data_ptr(),
+            grad_y.data_ptr(),
+            *map(_pointer, grads),
         )
         if status:
             fail(status)

@@ -26,7 +26,9 @@ def is_eager(x):
     if _is_compiling():
         return False
     if _transforms() is not None:
-        raise NotImplementedError("egc: torch.func transforms (grad, vmap, jvp, ...) of these layers are not supported; use torch.autograd")
+        raise NotImplementedError(
+            "egc: torch.func transforms (grad, vmap, jvp, ...) of these layers are not supported; use torch.autograd"
+        )
     return type(x) in _PLAIN and not _dispatch_modes() and not _function_modes() and _is_tracing() is None
 
 

@@ -114,7 +114,11 @@ def _define(name, kernel, inputs):
         with torch._C._AutoDispatchBelowAutograd():
             return getattr(torch.ops.egc, name)(*args)
 
-    for suffix, real, fake in (("", call, fake_call), ("_forward", forward, fake_forward), ("_backward", backward, fake_backward)):
+    for suffix, real, fake in (
+        ("", call, fake_call),
+        ("_forward", forward, fake_forward),
+        ("_backward", backward, fake_backward),
+    ):
         _library.impl(name + suffix, real, "CPU")
         _register_fake(name + suffix, fake)
     _library.impl(name, autograd, "Autograd")

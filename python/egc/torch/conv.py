@@ -33,7 +33,9 @@ class GraphConv(Module):
         return type(self).__name__
 
     def edges(self, adj, x_target_rows, x_source_rows, same_nodes, weight=None):
-        return Edges(self.name, adj, x_target_rows, x_source_rows, same_nodes, check_weight(self.name, weight), self.flow)
+        return Edges(
+            self.name, adj, x_target_rows, x_source_rows, same_nodes, check_weight(self.name, weight), self.flow
+        )
 
     def one_of_aggregations(self, aggr):
         """Refuses other aggregations than those of aggregate_one()."""
@@ -56,7 +58,9 @@ class GraphConv(Module):
         if x.dim() < 2 or width > 0 and x.size(-1) != width:
             raise ValueError(f"{self.name}: {what} must be [N, {width if width > 0 else 'F'}], got {list(x.shape)}")
         if dtype is not None and x.dtype is not dtype and not torch.is_autocast_enabled() and not _autocasts():
-            raise TypeError(f"{self.name}: {what} must be {dtype}, as the parameters are, got {x.dtype}; convert one of them with .to()")
+            raise TypeError(
+                f"{self.name}: {what} must be {dtype}, as the parameters are, got {x.dtype}; convert one of them with .to()"
+            )
         return x
 
     def dense(self, x):
@@ -77,15 +81,23 @@ class GraphConv(Module):
         if edge_attr is None:
             return None
         if not isinstance(edge_attr, Tensor) or not edge_attr.is_floating_point() or edge_attr.is_quantized:
-            raise TypeError(f"{self.name}: edge_attr must be a tensor of floats, got {getattr(edge_attr, 'dtype', type(edge_attr).__name__)}")
+            raise TypeError(
+                f"{self.name}: edge_attr must be a tensor of floats, got {getattr(edge_attr, 'dtype', type(edge_attr).__name__)}"
+            )
         if edges.is_prepared:
-            raise ValueError(f"{self.name}: edge_attr is in the order of an edge_index; an egc.Graph has sorted its edges")
+            raise ValueError(
+                f"{self.name}: edge_attr is in the order of an edge_index; an egc.Graph has sorted its edges"
+            )
         count = edges.tensors()[0].size(1)
         edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
         if dtype is not None and edge_attr.dtype is not dtype and not _autocasts():
-            raise TypeError(f"{self.name}: edge_attr must be {dtype}, as the parameters are, got {edge_attr.dtype}; convert one of them with .to()")
+            raise TypeError(
+                f"{self.name}: edge_attr must be {dtype}, as the parameters are, got {edge_attr.dtype}; convert one of them with .to()"
+            )
         if edge_attr.dim() != 2 or edge_attr.size(0) != count or width > 0 and edge_attr.size(1) != width:
-            raise ValueError(f"{self.name}: {count} edges need edge_attr [{count}, {width if width > 0 else 'D'}], got {list(edge_attr.shape)}")
+            raise ValueError(
+                f"{self.name}: {count} edges need edge_attr [{count}, {width if width > 0 else 'D'}], got {list(edge_attr.shape)}"
+            )
         return edge_attr
 
     def aggregate(self, edges, x, names, self_loops="none"):
@@ -97,8 +109,12 @@ class GraphConv(Module):
                 raise ValueError(f"{self.name}: x must be a matrix, got {list(x.shape)}")
             return out.view(-1, *columns.shape[1:]).movedim(0, -2)
         is_composed = (
-            not is_fused(x) or x.size(1) == 0 or edges.differentiable_weight() is not None
-            or not all(n in AGGREGATORS for n in names) or x.dtype is torch.float64 and not edges.weights_are_exact()
+            not is_fused(x)
+            or x.size(1) == 0
+            or edges.differentiable_weight() is not None
+            or not all(n in AGGREGATORS for n in names)
+            or x.dtype is torch.float64
+            and not edges.weights_are_exact()
         )
         if is_composed:
             return _composed.aggregate(*edges.tensors(), x, edges.num_targets, names, self_loops)
@@ -123,7 +139,9 @@ def whole(owner, what, value, least=1, lazy=False):
         raise TypeError(f"{owner}: {what} must be a whole number, got {type(value).__name__}")
     value = value.__index__()
     if value < least and not (lazy and value == -1) or value > 1 << 24:
-        raise ValueError(f"{owner}: {what} must be at least {least}{' (or -1)' if lazy else ''} and at most {1 << 24}, got {value}")
+        raise ValueError(
+            f"{owner}: {what} must be at least {least}{' (or -1)' if lazy else ''} and at most {1 << 24}, got {value}"
+        )
     return value
 
 
@@ -155,7 +173,9 @@ def pair(owner, x):
 
 def target_rows(owner, adj, x_target, size, same, x_source):
     """Number of targets: of x_target, of ``size``, or of a sparse matrix."""
-    if size is not None and (not isinstance(size, (tuple, list)) or len(size) != 2 or not all(isinstance(n, int) for n in size)):
+    if size is not None and (
+        not isinstance(size, (tuple, list)) or len(size) != 2 or not all(isinstance(n, int) for n in size)
+    ):
         raise TypeError(f"{owner}: size must be (num_sources, num_targets), got {size!r}")
     if same:
         rows = x_source.size(-2)
@@ -170,14 +190,21 @@ def target_rows(owner, adj, x_target, size, same, x_source):
     elif hasattr(adj, "sparse_sizes"):
         rows = adj.sparse_sizes()[0]
     else:
-        raise ValueError(f"{owner}: without features of the targets their number is needed: size=(num_sources, num_targets)")
+        raise ValueError(
+            f"{owner}: without features of the targets their number is needed: size=(num_sources, num_targets)"
+        )
     if size is not None and (size[1] != rows or size[0] != x_source.size(-2)):
-        raise ValueError(f"{owner}: size {tuple(size)} does not fit x with {x_source.size(-2)} sources and {rows} targets")
+        raise ValueError(
+            f"{owner}: size {tuple(size)} does not fit x with {x_source.size(-2)} sources and {rows} targets"
+        )
     return rows
 
 
 def check_combine(owner, bases, weights, edges, names, heads, num_bases, width):
     """Shapes of what the parts of an EGC layer give."""
-    for what, t, shape in (("bases_lin", bases, (edges.num_sources, num_bases * width)), ("the combination weights", weights, (edges.num_targets, heads * len(names) * num_bases))):
+    for what, t, shape in (
+        ("bases_lin", bases, (edges.num_sources, num_bases * width)),
+        ("the combination weights", weights, (edges.num_targets, heads * len(names) * num_bases)),
+    ):
         if t.dim() != 2 or tuple(t.shape) != shape:
             raise ValueError(f"{owner}: {what} must give {list(shape)}, got {list(t.shape)}")

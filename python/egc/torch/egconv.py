@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor
-from torch.nn import Parameter
 
 from . import _composed
 from ._dispatch import apply, is_fused, same_dtype, wide
@@ -10,7 +9,7 @@ from ._edges import FLOWS, square_graph
 from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, options, record_conv
 from ._modes import is_eager, is_in_forward_mode, is_traced
 from .conv import GraphConv, check_combine, pair, whole
-from .linear import Linear, are_plain, width_of, zeros_
+from .linear import Linear, add_bias, are_plain, width_of, zeros_
 
 
 class EGConv(GraphConv):
@@ -33,14 +32,29 @@ class EGConv(GraphConv):
     nodes to another (without self-loops). Edge weights are constants [E].
     """
 
-    def __init__(self, in_channels, out_channels, aggregators=None, num_heads=8, num_bases=4, cached=False, add_self_loops=True,
-                 bias=True, *, self_loops=None, activation="identity", **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        aggregators=None,
+        num_heads=8,
+        num_bases=4,
+        cached=False,
+        add_self_loops=True,
+        bias=True,
+        *,
+        self_loops=None,
+        activation="identity",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         in_channels = whole("EGConv", "in_channels", in_channels, lazy=True)
         out_channels = whole("EGConv", "out_channels", out_channels)
         num_heads, num_bases = whole("EGConv", "num_heads", num_heads), whole("EGConv", "num_bases", num_bases)
         if out_channels % num_heads != 0:
-            raise ValueError(f"EGConv: out_channels ({out_channels}) must be divisible by the number of heads ({num_heads})")
+            raise ValueError(
+                f"EGConv: out_channels ({out_channels}) must be divisible by the number of heads ({num_heads})"
+            )
         if isinstance(aggregators, str):
             raise TypeError(f"EGConv: aggregators must be a list of names, got {aggregators!r}")
         names = ["symnorm"] if aggregators is None else list(aggregators)
@@ -57,10 +71,7 @@ class EGConv(GraphConv):
         self.activation = _one_of("activation", activation, ACTIVATIONS)
         self.bases_lin = Linear(in_channels, num_bases * (out_channels // num_heads), bias=False, glorot=True)
         self.comb_lin = Linear(in_channels, num_heads * num_bases * len(names))
-        if bias:
-            self.bias = Parameter(torch.empty(out_channels))
-        else:
-            self.register_parameter("bias", None)
+        add_bias(self, out_channels, bias)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -93,13 +104,24 @@ class EGConv(GraphConv):
         if edge_weight is not None and edges.differentiable_weight() is not None:
             raise ValueError("EGConv: edge weights are constants, without gradient; detach() them")
         if not same and self.self_loops != "none":
-            raise ValueError("EGConv: self-loops need targets that are the sources; (x_source, x_target) takes add_self_loops=False")
+            raise ValueError(
+                "EGConv: self-loops need targets that are the sources; (x_source, x_target) takes add_self_loops=False"
+            )
         if self.cached and self._cached_edge_index is None and x.device.type == "cpu" and not traced:
             self._cached_edge_index = self._cached_adj_t = edges.graph()
         if not traced and is_fused(x) and are_plain(self.bases_lin, self.comb_lin) and self.bases_lin.bias is None:
             return self._fused(x, None if same else x_target, edges)
         bases, weights = self.bases_lin(x), self.comb_lin(x_target)
-        check_combine("EGConv", bases, weights, edges, self.aggregators, self.num_heads, self.num_bases, self.out_channels // self.num_heads)
+        check_combine(
+            "EGConv",
+            bases,
+            weights,
+            edges,
+            self.aggregators,
+            self.num_heads,
+            self.num_bases,
+            self.out_channels // self.num_heads,
+        )
         weights = _composed.activated(weights, self.activation, self.num_heads)
         y = self._combined(bases, weights, edges)
         return y if self.bias is None else y + self.bias
@@ -110,7 +132,13 @@ class EGConv(GraphConv):
             return None
         modules, parameters = self._modules, self._parameters
         bases_lin, comb_lin = modules["bases_lin"], modules["comb_lin"]
-        if bases_lin is None or comb_lin is None or not are_plain(bases_lin, comb_lin) or "bias" not in parameters or is_in_forward_mode():
+        if (
+            bases_lin is None
+            or comb_lin is None
+            or not are_plain(bases_lin, comb_lin)
+            or "bias" not in parameters
+            or is_in_forward_mode()
+        ):
             return None
         of_bases, of_weights = bases_lin._parameters, comb_lin._parameters
         dtype, channels = x.dtype, x.shape[1]
@@ -125,24 +153,45 @@ class EGConv(GraphConv):
         bases_weight, comb_weight = of_bases["weight"], of_weights["weight"]
         comb_bias, bias = of_weights["bias"], parameters["bias"]
         if (
-            not _fits(x, dtype, x.shape) or not _fits(bases_weight, dtype, shapes[0]) or not _fits(comb_weight, dtype, shapes[1])
-            or comb_bias is None or not _fits(comb_bias, dtype, shapes[2]) or bias is not None and not _fits(bias, dtype, shapes[3])
-            or of_bases["bias"] is not None or self.flow != FLOWS[0]
+            not _fits(x, dtype, x.shape)
+            or not _fits(bases_weight, dtype, shapes[0])
+            or not _fits(comb_weight, dtype, shapes[1])
+            or comb_bias is None
+            or not _fits(comb_bias, dtype, shapes[2])
+            or bias is not None
+            and not _fits(bias, dtype, shapes[3])
+            or of_bases["bias"] is not None
+            or self.flow != FLOWS[0]
         ):
             return None
         graph = square_graph("EGConv", edge_index, x.shape[0])
-        if torch.is_grad_enabled() and (x.requires_grad or bases_weight.requires_grad or comb_weight.requires_grad
-                                        or bias is not None and bias.requires_grad or comb_bias.requires_grad):
+        if torch.is_grad_enabled() and (
+            x.requires_grad
+            or bases_weight.requires_grad
+            or comb_weight.requires_grad
+            or bias is not None
+            and bias.requires_grad
+            or comb_bias.requires_grad
+        ):
             return record_conv(graph, o, x, bases_weight, comb_weight, comb_bias, bias)
         return conv_forward(graph, o, x, None, bases_weight, comb_weight, comb_bias, bias, False)[0]
 
     def _fused(self, x, x_target, edges):
         """Both products and the aggregation as one operator."""
         of_weights = self.comb_lin._parameters
-        inputs = (x, x_target, self.bases_lin._parameters["weight"], of_weights["weight"], of_weights["bias"], self.bias)
+        inputs = (
+            x,
+            x_target,
+            self.bases_lin._parameters["weight"],
+            of_weights["weight"],
+            of_weights["bias"],
+            self.bias,
+        )
         halves = {t.dtype for t in inputs[1:] if t is not None and t.dtype is not wide(t[:0]).dtype}
         if halves - {x.dtype}:
-            raise TypeError(f"EGConv: x and the parameters must have the same dtype, got {x.dtype} and {halves.pop()}; convert one of them with .to()")
+            raise TypeError(
+                f"EGConv: x and the parameters must have the same dtype, got {x.dtype} and {halves.pop()}; convert one of them with .to()"
+            )
         inputs = tuple(map(wide, inputs))
         names = ("x_target", "bases_lin.weight", "comb_lin.weight", "comb_lin.bias", "bias")
         same_dtype("EGConv", inputs[0], **dict(zip(names, inputs[1:])))
@@ -155,12 +204,21 @@ class EGConv(GraphConv):
 
     def _options(self, in_channels):
         width = self.out_channels // self.num_heads
-        return options(self.aggregators, self.self_loops, self.activation, in_channels, self.num_heads, self.num_bases, width)
+        return options(
+            self.aggregators, self.self_loops, self.activation, in_channels, self.num_heads, self.num_bases, width
+        )
 
     def _combined(self, bases, weights, edges):
         if not is_fused(bases):
             return _composed.combine(
-                *edges.tensors(), bases, weights, edges.num_targets, self.aggregators, self.self_loops, self.num_heads, self.num_bases
+                *edges.tensors(),
+                bases,
+                weights,
+                edges.num_targets,
+                self.aggregators,
+                self.self_loops,
+                self.num_heads,
+                self.num_bases,
             )
         same_dtype("EGConv", bases, weights=weights)
         y = apply("combine", edges, self._options(1), wide(bases), wide(weights))

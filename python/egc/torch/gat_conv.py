@@ -9,14 +9,27 @@ from . import _composed
 from ._dispatch import apply, is_fused, wide
 from ._kernels import options
 from .conv import AGGREGATIONS, GraphConv, channels_of, fraction, pair, target_rows, whole
-from .linear import Linear, dtype_of, glorot_, width_of, zeros_
+from .linear import Linear, add_bias, dtype_of, glorot_, width_of, zeros_
 
 
 class _Attention(GraphConv):
     """What the two layers share. Fused unless attention weights are wanted or dropped, or edges have features."""
 
-    def __init__(self, in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
-                 residual, aggr="add", **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        heads,
+        concat,
+        negative_slope,
+        dropout,
+        add_self_loops,
+        edge_dim,
+        fill_value,
+        residual,
+        aggr="add",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if aggr not in ("add", "sum"):
             raise ValueError(f"{self.name}: aggr must be add, got {aggr!r}")
@@ -29,9 +42,13 @@ class _Attention(GraphConv):
         if isinstance(negative_slope, bool) or not isinstance(negative_slope, (int, float)):
             raise TypeError(f"{self.name}: negative_slope must be a number, got {type(negative_slope).__name__}")
         if isinstance(fill_value, str) and fill_value not in AGGREGATIONS:
-            raise ValueError(f"{self.name}: fill_value must be a number, a tensor or one of {', '.join(AGGREGATIONS)}, got {fill_value!r}")
+            raise ValueError(
+                f"{self.name}: fill_value must be a number, a tensor or one of {', '.join(AGGREGATIONS)}, got {fill_value!r}"
+            )
         if not isinstance(fill_value, (str, int, float, Tensor)):
-            raise TypeError(f"{self.name}: fill_value must be a number, a tensor or a name, got {type(fill_value).__name__}")
+            raise TypeError(
+                f"{self.name}: fill_value must be a number, a tensor or a name, got {type(fill_value).__name__}"
+            )
         self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
         self.edge_dim, self.fill_value, self.residual = edge_dim, fill_value, residual
 
@@ -43,23 +60,33 @@ class _Attention(GraphConv):
             self.res = Linear(second, total, bias=False, glorot=True)
         else:
             self.register_parameter("res", None)
-        if bias:
-            self.bias = Parameter(torch.empty(total))
-        else:
-            self.register_parameter("bias", None)
+        add_bias(self, total, bias)
         self.reset_parameters()
 
     def _fuses(self, values, edge_attr, square):
         return (
-            is_fused(values) and edge_attr is None and not (self.dropout > 0 and self.training)
-            and (square or not self.add_self_loops) and 0 <= self.negative_slope <= 1
+            is_fused(values)
+            and edge_attr is None
+            and not (self.dropout > 0 and self.training)
+            and (square or not self.add_self_loops)
+            and 0 <= self.negative_slope <= 1
         )
 
     def _attend(self, edges, version, values, *scores):
         """The fused operator. values: [S, H * C]."""
-        o = options((), "all" if self.add_self_loops else "none", heads=self.heads, width=self.out_channels, version=version,
-                    slope=float(self.negative_slope))
-        return apply("attention", edges, o, wide(values), *map(wide, scores)).to(values.dtype).view(-1, self.heads, self.out_channels)
+        o = options(
+            (),
+            "all" if self.add_self_loops else "none",
+            heads=self.heads,
+            width=self.out_channels,
+            version=version,
+            slope=float(self.negative_slope),
+        )
+        return (
+            apply("attention", edges, o, wide(values), *map(wide, scores))
+            .to(values.dtype)
+            .view(-1, self.heads, self.out_channels)
+        )
 
     def _with_loops(self, edges, edge_attr, loops):
         """Edges and their features, with a loop for the first `loops` nodes instead of the graph's own."""
@@ -99,7 +126,11 @@ class _Attention(GraphConv):
             return y
         if isinstance(adj, Tensor) and adj.layout is not torch.strided:
             order = torch.argsort(index[1] * (int(index[0].max()) + 1) + index[0]) if index.numel() else index[0]
-            offsets = torch.zeros(adj.size(0) + 1, dtype=torch.int64).index_add(0, index[1] + 1, torch.ones_like(index[1])).cumsum(0)
+            offsets = (
+                torch.zeros(adj.size(0) + 1, dtype=torch.int64)
+                .index_add(0, index[1] + 1, torch.ones_like(index[1]))
+                .cumsum(0)
+            )
             sparse = torch.sparse_csr_tensor(offsets, index[0][order], alpha[order], (*adj.shape, self.heads))
             return y, (sparse, alpha)
         if hasattr(adj, "set_value"):  # torch_sparse.SparseTensor
@@ -114,9 +145,34 @@ class _Attention(GraphConv):
 class GATConv(_Attention):
     """Graph attention, as ``torch_geometric.nn.GATConv``, in O(V) memory where it is fused."""
 
-    def __init__(self, in_channels, out_channels, heads=1, concat=True, negative_slope=0.2, dropout=0.0, add_self_loops=True,
-                 edge_dim=None, fill_value="mean", bias=True, residual=False, **kwargs):
-        super().__init__(in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value, residual, **kwargs)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        heads=1,
+        concat=True,
+        negative_slope=0.2,
+        dropout=0.0,
+        add_self_loops=True,
+        edge_dim=None,
+        fill_value="mean",
+        bias=True,
+        residual=False,
+        **kwargs,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            heads,
+            concat,
+            negative_slope,
+            dropout,
+            add_self_loops,
+            edge_dim,
+            fill_value,
+            residual,
+            **kwargs,
+        )
         width = heads * out_channels
         self.lin = self.lin_src = self.lin_dst = None
         if isinstance(in_channels, int):
@@ -158,7 +214,11 @@ class GATConv(_Attention):
             targets = None if x_target is None else target_lin(x_target).view(-1, self.heads, self.out_channels)
         source_score = (values * self.att_src).sum(-1)
         target_score = None if targets is None else (targets * self.att_dst).sum(-1)
-        edge_attr = None if self.lin_edge is None else self.edge_features(edge_attr, edges, width_of(self.lin_edge), dtype_of(self.lin_edge))
+        edge_attr = (
+            None
+            if self.lin_edge is None
+            else self.edge_features(edge_attr, edges, width_of(self.lin_edge), dtype_of(self.lin_edge))
+        )
         y = None
         if targets is not None and self._fuses(values, edge_attr, same):
             y = self._attend(edges.unweighted(), 1, values.flatten(1), source_score, target_score, None)
@@ -181,9 +241,35 @@ class GATConv(_Attention):
 class GATv2Conv(_Attention):
     """Graph attention with dynamic scores, as ``torch_geometric.nn.GATv2Conv``, in O(V) memory where it is fused."""
 
-    def __init__(self, in_channels, out_channels, heads=1, concat=True, negative_slope=0.2, dropout=0.0, add_self_loops=True,
-                 edge_dim=None, fill_value="mean", bias=True, share_weights=False, residual=False, **kwargs):
-        super().__init__(in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value, residual, **kwargs)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        heads=1,
+        concat=True,
+        negative_slope=0.2,
+        dropout=0.0,
+        add_self_loops=True,
+        edge_dim=None,
+        fill_value="mean",
+        bias=True,
+        share_weights=False,
+        residual=False,
+        **kwargs,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            heads,
+            concat,
+            negative_slope,
+            dropout,
+            add_self_loops,
+            edge_dim,
+            fill_value,
+            residual,
+            **kwargs,
+        )
         self.share_weights = share_weights
         first, second = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.lin_l = Linear(first, heads * out_channels, bias=bias, glorot=True)

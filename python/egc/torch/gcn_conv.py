@@ -3,14 +3,14 @@
 import warnings
 
 import torch
-from torch.nn import Parameter
 
 from . import _composed
 from ._dispatch import is_fused
 from ._edges import Edges, checksum, keep, prepared
 from ._modes import is_eager, is_traced
 from .conv import GraphConv, whole
-from .linear import Linear, dtype_of, width_of, zeros_
+from .linear import Linear, add_bias, dtype_of, width_of, zeros_
+
 
 class GCNConv(GraphConv):
     """The graph convolution of Kipf and Welling, as ``torch_geometric.nn.GCNConv``: sum over neighbors of
@@ -19,21 +19,31 @@ class GCNConv(GraphConv):
     Edge weights may need a gradient; then the layer is composed of torch calls.
     """
 
-    def __init__(self, in_channels, out_channels, improved=False, cached=False, add_self_loops=None, normalize=True, bias=True,
-                 *, aggr="add", **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        improved=False,
+        cached=False,
+        add_self_loops=None,
+        normalize=True,
+        bias=True,
+        *,
+        aggr="add",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         add_self_loops = normalize if add_self_loops is None else add_self_loops
         if add_self_loops and not normalize:
             raise ValueError("GCNConv: normalize=False does not support adding self-loops")
-        in_channels, out_channels = whole("GCNConv", "in_channels", in_channels, lazy=True), whole("GCNConv", "out_channels", out_channels)
+        in_channels, out_channels = whole("GCNConv", "in_channels", in_channels, lazy=True), whole(
+            "GCNConv", "out_channels", out_channels
+        )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.improved, self.cached, self.aggr = improved, cached, self.one_of_aggregations(aggr)
         self.add_self_loops, self.normalize = add_self_loops, normalize
         self.lin = Linear(in_channels, out_channels, bias=False, glorot=True)
-        if bias:
-            self.bias = Parameter(torch.empty(out_channels))
-        else:
-            self.register_parameter("bias", None)
+        add_bias(self, out_channels, bias)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -44,7 +54,9 @@ class GCNConv(GraphConv):
 
     def forward(self, x, edge_index, edge_weight=None):
         if isinstance(x, (tuple, list)):
-            raise ValueError("GCNConv: a tuple of features is not supported; SAGEConv takes graphs from one set of nodes to another")
+            raise ValueError(
+                "GCNConv: a tuple of features is not supported; SAGEConv takes graphs from one set of nodes to another"
+            )
         self.features(x, width_of(self.lin), dtype=dtype_of(self.lin))
         nodes = x.size(-2)
         edges = self._cached_edge_index if self.normalize else None
@@ -60,7 +72,12 @@ class GCNConv(GraphConv):
         if not self.normalize or edges is self._cached_edge_index:
             return self.aggregate_one(edges, x, self.aggr)
         simple = self.aggr in ("add", "sum") and not self.improved
-        unweighted = edges.weight is None and (edges.is_prepared and not edges.adj.has_weights or not edges.is_prepared and edges.adj.layout is torch.strided)
+        unweighted = edges.weight is None and (
+            edges.is_prepared
+            and not edges.adj.has_weights
+            or not edges.is_prepared
+            and edges.adj.layout is torch.strided
+        )
         if simple and unweighted and is_fused(x):  # the kernel's own normalization
             return self.aggregate(edges, x, ("symnorm",), "all" if self.add_self_loops else "none")
         return self.aggregate_one(self._normalized(edges, x.dtype), x, self.aggr)
@@ -72,7 +89,18 @@ class GCNConv(GraphConv):
         key = None
         if constant and edges.adj.layout is torch.strided and is_eager(edges.adj):
             of_weight = None if edges.weight is None else checksum(edges.weight)
-            key = ("gcn", checksum(edges.adj), tuple(edges.adj.shape), of_weight, getattr(edges.weight, "dtype", None), nodes, dtype, edges.swap, self.improved, self.add_self_loops)
+            key = (
+                "gcn",
+                checksum(edges.adj),
+                tuple(edges.adj.shape),
+                of_weight,
+                getattr(edges.weight, "dtype", None),
+                nodes,
+                dtype,
+                edges.swap,
+                self.improved,
+                self.add_self_loops,
+            )
             found = prepared(key)
             if found is not None:
                 return found
@@ -98,5 +126,6 @@ class GCNConv(GraphConv):
 def _warn_of_improved():
     warnings.warn(
         "GCNConv: improved=True changes nothing for an edge_index without edge_weight, as in PyTorch Geometric; "
-        "edge_weight=torch.ones(num_edges) gives A + 2I", stacklevel=2,
+        "edge_weight=torch.ones(num_edges) gives A + 2I",
+        stacklevel=2,
     )

@@ -23,7 +23,11 @@ class GINConv(GraphConv):
         self.reset_parameters()
 
     def reset_parameters(self):
-        for module in self.nn.children() if not hasattr(self.nn, "reset_parameters") and hasattr(self.nn, "children") else [self.nn]:
+        for module in (
+            self.nn.children()
+            if not hasattr(self.nn, "reset_parameters") and hasattr(self.nn, "children")
+            else [self.nn]
+        ):
             if hasattr(module, "reset_parameters"):
                 module.reset_parameters()
         self.eps.data.fill_(self.initial_eps)

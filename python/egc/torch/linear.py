@@ -20,6 +20,11 @@ def zeros_(t):
         torch.nn.init.zeros_(t)
 
 
+def add_bias(module, width, wanted=True):
+    """A parameter `bias`, or None under that name."""
+    module.register_parameter("bias", Parameter(torch.empty(width)) if wanted else None)
+
+
 class Linear(Module):
     """x W' + b. ``in_channels`` -1: from the first input. ``glorot``: the weight's initialization; else torch's."""
 
@@ -30,10 +35,7 @@ class Linear(Module):
             self.weight = Parameter(torch.empty(out_channels, in_channels))
         else:
             self._wait_for_input()
-        if bias:
-            self.bias = Parameter(torch.empty(out_channels))
-        else:
-            self.register_parameter("bias", None)
+        add_bias(self, out_channels, bias)
         self.reset_parameters()
 
     def _wait_for_input(self):
@@ -109,7 +111,11 @@ _GLOBAL_HOOKS = tuple(
 
 def are_plain(a, b):
     """Whether nothing happens in a call of these two but x W' + b: no hooks, parametrizations, pruning, subclasses."""
-    return _is_plain(a) and _is_plain(b) and not (_GLOBAL_HOOKS[0] or _GLOBAL_HOOKS[1] or _GLOBAL_HOOKS[2] or _GLOBAL_HOOKS[3])
+    return (
+        _is_plain(a)
+        and _is_plain(b)
+        and not (_GLOBAL_HOOKS[0] or _GLOBAL_HOOKS[1] or _GLOBAL_HOOKS[2] or _GLOBAL_HOOKS[3])
+    )
 
 
 def _is_plain(linear):

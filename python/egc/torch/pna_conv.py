@@ -50,8 +50,23 @@ class PNAConv(GraphConv):
     is ever stored.
     """
 
-    def __init__(self, in_channels, out_channels, aggregators, scalers, deg, edge_dim=None, towers=1, pre_layers=1, post_layers=1,
-                 divide_input=False, act="relu", act_kwargs=None, train_norm=False, **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        aggregators,
+        scalers,
+        deg,
+        edge_dim=None,
+        towers=1,
+        pre_layers=1,
+        post_layers=1,
+        divide_input=False,
+        act="relu",
+        act_kwargs=None,
+        train_norm=False,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         for what, names, known in (("aggregator", aggregators, AGGREGATORS), ("scaler", scalers, SCALERS)):
             if isinstance(names, str) or not hasattr(names, "__iter__") or not list(names):
@@ -59,13 +74,25 @@ class PNAConv(GraphConv):
             for name in names:
                 if name not in known:
                     raise ValueError(f"PNAConv: unknown {what} {name!r}; known: {', '.join(known)}")
-        for what, value in (("in_channels", in_channels), ("out_channels", out_channels), ("towers", towers), ("pre_layers", pre_layers), ("post_layers", post_layers)):
+        for what, value in (
+            ("in_channels", in_channels),
+            ("out_channels", out_channels),
+            ("towers", towers),
+            ("pre_layers", pre_layers),
+            ("post_layers", post_layers),
+        ):
             whole("PNAConv", what, value)
         if edge_dim is not None:
             whole("PNAConv", "edge_dim", edge_dim)
         if not isinstance(deg, torch.Tensor) or deg.dim() != 1 or deg.dtype is torch.bool:
             raise TypeError(f"PNAConv: deg must be a tensor, the histogram of degrees, got {type(deg).__name__}")
-        if not deg.numel() or not bool((deg >= 0).all()) or int(deg.sum()) < 1 or deg.numel() < 2 or not int(deg[1:].sum()):
+        if (
+            not deg.numel()
+            or not bool((deg >= 0).all())
+            or int(deg.sum()) < 1
+            or deg.numel() < 2
+            or not int(deg[1:].sum())
+        ):
             raise ValueError(f"PNAConv: deg must count nodes by degree, some of them above 0, got {deg.tolist()[:8]}")
         if out_channels % towers or divide_input and in_channels % towers:
             raise ValueError(f"PNAConv: channels {in_channels} and {out_channels} must be divisible by {towers} towers")
@@ -128,7 +155,9 @@ class PNAConv(GraphConv):
             own.append(torch.nn.functional.linear(x[:, k], weight[:, : self.F_in], bias))
             others.append(torch.nn.functional.linear(x[:, k], weight[:, self.F_in :]))
         own = torch.stack(own, 1)
-        names = list(dict.fromkeys("var" if a in ("var", "std") else "add" if a == "sum" else a for a in self.aggregators))
+        names = list(
+            dict.fromkeys("var" if a in ("var", "std") else "add" if a == "sum" else a for a in self.aggregators)
+        )
         parts = self.aggregate(edges, torch.cat(others, 1), names).view(len(x), len(names), self.towers, self.F_in)
         by_name = dict(zip(names, parts.unbind(1)))
         count = degree.view(-1, 1, 1)

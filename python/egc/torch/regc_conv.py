@@ -19,22 +19,37 @@ class REGCConv(GraphConv):
     ``forward(x, edge_index, edge_type)``: edge_type int64 [E], from 0 to ``num_relations`` - 1.
     """
 
-    def __init__(self, in_channels, out_channels, num_relations, aggregators=("mean", "max"), num_heads=4, num_bases=4, **kwargs):
+    def __init__(
+        self, in_channels, out_channels, num_relations, aggregators=("mean", "max"), num_heads=4, num_bases=4, **kwargs
+    ):
         super().__init__(**kwargs)
         whole("REGCConv", "in_channels", in_channels, lazy=True)
-        for what, value in (("out_channels", out_channels), ("num_relations", num_relations), ("num_heads", num_heads), ("num_bases", num_bases)):
+        for what, value in (
+            ("out_channels", out_channels),
+            ("num_relations", num_relations),
+            ("num_heads", num_heads),
+            ("num_bases", num_bases),
+        ):
             whole("REGCConv", what, value)
         if out_channels % num_heads != 0:
-            raise ValueError(f"REGCConv: out_channels ({out_channels}) must be divisible by the number of heads ({num_heads})")
+            raise ValueError(
+                f"REGCConv: out_channels ({out_channels}) must be divisible by the number of heads ({num_heads})"
+            )
         for name in aggregators:
             if not isinstance(name, str) or name not in AGGREGATORS:
                 raise ValueError(f"REGCConv: unknown aggregator {name!r}; known: {', '.join(AGGREGATORS)}")
-        if isinstance(aggregators, str) or len({AGGREGATORS.get(a, a) for a in aggregators}) != len(aggregators) or not aggregators:
+        if (
+            isinstance(aggregators, str)
+            or len({AGGREGATORS.get(a, a) for a in aggregators}) != len(aggregators)
+            or not aggregators
+        ):
             raise ValueError(f"REGCConv: expected a list of different aggregators, got {aggregators!r}")
         self.in_channels, self.out_channels, self.num_relations = in_channels, out_channels, num_relations
         self.aggregators, self.num_heads, self.num_bases = list(aggregators), num_heads, num_bases
         self.bases_lin = Linear(in_channels, num_bases * (out_channels // num_heads), bias=False, glorot=True)
-        self.rel_combs = ModuleList(Linear(in_channels, num_heads * num_bases * len(self.aggregators)) for _ in range(num_relations))
+        self.rel_combs = ModuleList(
+            Linear(in_channels, num_heads * num_bases * len(self.aggregators)) for _ in range(num_relations)
+        )
         self.root_comb = Linear(in_channels, num_heads * num_bases)
 
     def reset_parameters(self):
@@ -46,7 +61,9 @@ class REGCConv(GraphConv):
         nodes = x.size(0)
         bases = self.bases_lin(x)
         root = self.root_comb(x).view(nodes, self.num_heads, self.num_bases)
-        y = (root @ bases.view(nodes, self.num_bases, self.out_channels // self.num_heads)).view(nodes, self.out_channels)
+        y = (root @ bases.view(nodes, self.num_bases, self.out_channels // self.num_heads)).view(
+            nodes, self.out_channels
+        )
         edges = self.edges(edge_index, nodes, nodes, True)
         for comb, part in zip(self.rel_combs, relation_edges(self.name, edges, edge_type, self.num_relations)):
             weights = torch.nn.functional.pad(comb(x), (0, 0, 0, part.num_targets - nodes))
@@ -57,7 +74,16 @@ class REGCConv(GraphConv):
         width = self.out_channels // self.num_heads
         check_combine(self.name, bases, weights, edges, self.aggregators, self.num_heads, self.num_bases, width)
         if not is_fused(bases):
-            return _composed.combine(*edges.tensors(), bases, weights, edges.num_targets, self.aggregators, "none", self.num_heads, self.num_bases)
+            return _composed.combine(
+                *edges.tensors(),
+                bases,
+                weights,
+                edges.num_targets,
+                self.aggregators,
+                "none",
+                self.num_heads,
+                self.num_bases,
+            )
         same_dtype(self.name, bases, weights=weights)
         o = options(self.aggregators, "none", "identity", 1, self.num_heads, self.num_bases, width)
         return apply("combine", edges, o, wide(bases), wide(weights)).to(bases.dtype)

@@ -5,14 +5,26 @@ import torch
 from .conv import AGGREGATIONS, GraphConv, channels_of, pair, target_rows, whole
 from .linear import Linear, dtype_of, width_of
 
+
 class SAGEConv(GraphConv):
     """The GraphSAGE operator, as ``torch_geometric.nn.SAGEConv``: W_l aggregate(x_j) + W_r x_i.
 
     Aggregations other than sum, mean, max, min, var, std and mul are PyTorch Geometric's own, which they need.
     """
 
-    def __init__(self, in_channels, out_channels, aggr="mean", normalize=False, root_weight=True, project=False, bias=True,
-                 *, aggr_kwargs=None, **kwargs):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        aggr="mean",
+        normalize=False,
+        root_weight=True,
+        project=False,
+        bias=True,
+        *,
+        aggr_kwargs=None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.in_channels, self.out_channels = in_channels, out_channels
         self.normalize, self.root_weight, self.project, self.aggr = normalize, root_weight, project, aggr
@@ -71,7 +83,9 @@ def _foreign_aggregation(aggr, aggr_kwargs, in_channels):
         from torch_geometric.nn.aggr import MultiAggregation
         from torch_geometric.nn.resolver import aggregation_resolver
     except ImportError:
-        raise ValueError(f"SAGEConv: aggr={aggr!r} needs torch_geometric; without it: {', '.join(AGGREGATIONS)}") from None
+        raise ValueError(
+            f"SAGEConv: aggr={aggr!r} needs torch_geometric; without it: {', '.join(AGGREGATIONS)}"
+        ) from None
     aggr_kwargs = dict(aggr_kwargs or {})
     if aggr == "lstm":
         aggr_kwargs = {"in_channels": in_channels, "out_channels": in_channels, **aggr_kwargs}
