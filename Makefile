@@ -57,7 +57,7 @@ lint:
 
 format:
 	@scripts/setup --dev
-	git ls-files '*.h' '*.cpp' | xargs clang-format -i
+	git ls-files '*.h' '*.hpp' '*.cpp' | xargs clang-format -i
 
 clean:
 	rm -rf build

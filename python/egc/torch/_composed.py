@@ -27,13 +27,18 @@ def with_loops(index, weight, num_nodes, fill=1.0, keep_size=False):
     return torch.cat([index[:, ~is_loop], loops], 1), torch.cat([weight[~is_loop], of_loops])
 
 
-def symmetric_norm(index, weight, num_nodes, dtype, num_targets=None):
-    """1/sqrt(deg(source) deg(target)) times the weight, of every edge."""
+def symmetric_norm(index, weight, num_targets, dtype, num_sources=None):
+    """1/sqrt(deg(source) deg(target)) times the weight, of every edge. num_sources: of a graph between two sets of
+    nodes, where the degree of a source is its out-degree."""
     weight = torch.ones(index.size(1), dtype=dtype, device=index.device) if weight is None else weight
-    degree = weight.new_zeros(num_nodes).index_add(0, index[1], weight)
-    scale = degree.pow(-0.5)
-    scale = scale.masked_fill(scale == float("inf"), 0)
-    return scale[index[0]] * weight * scale[index[1]]
+
+    def scale(ends, nodes):
+        scale = weight.new_zeros(nodes).index_add(0, ends, weight).pow(-0.5)
+        return scale.masked_fill(scale == float("inf"), 0)
+
+    of_targets = scale(index[1], num_targets)
+    of_sources = of_targets if num_sources is None else scale(index[0], num_sources)
+    return of_sources[index[0]] * weight * of_targets[index[1]]
 
 
 def reduce(messages, target, num_targets, name):
@@ -60,15 +65,17 @@ def masked_std(var):
     return std.masked_fill(std <= math.sqrt(STD_EPSILON), 0.0)
 
 
-def aggregate(index, weight, x, num_targets, names, self_loops="none"):
-    """[num_targets, A * F]. self_loops: all, symnorm, none."""
+def aggregate(edges, x, names, self_loops="none"):
+    """[num_targets, A * F]. edges: _edges.Edges. self_loops: all, symnorm, none."""
+    (index, weight), num_targets = edges.tensors(), edges.num_targets
     out = []
     for name in names:
         own, own_weight = index, weight
         if self_loops == "all" or self_loops == "symnorm" and name == "symnorm":
             own, own_weight = with_loops(index, weight, num_targets)
         if name == "symnorm":
-            own_weight, name = symmetric_norm(own, own_weight, num_targets, x.dtype), "add"
+            num_sources = None if edges.same_nodes else x.size(0)
+            own_weight, name = symmetric_norm(own, own_weight, num_targets, x.dtype, num_sources), "add"
         messages = x[own[0]]
         if own_weight is not None:
             messages = messages * own_weight.to(x.dtype).view(-1, *[1] * (x.dim() - 1))
@@ -76,12 +83,10 @@ def aggregate(index, weight, x, num_targets, names, self_loops="none"):
     return out[0] if len(out) == 1 else torch.cat(out, -1)
 
 
-def combine(index, weight, bases, weights, num_targets, names, self_loops, heads, num_bases):
+def combine(edges, bases, weights, names, self_loops, heads, num_bases):
     """The second half of EGC. weights: [T, H * A * B], activated."""
-    parts = aggregate(index, weight, bases, num_targets, names, self_loops).view(
-        num_targets, len(names) * num_bases, -1
-    )
-    return torch.bmm(weights.view(num_targets, heads, -1), parts).reshape(num_targets, -1)
+    parts = aggregate(edges, bases, names, self_loops).view(len(weights), len(names) * num_bases, -1)
+    return torch.bmm(weights.view(len(weights), heads, -1), parts).reshape(len(weights), -1)
 
 
 def activated(weights, activation, heads):

@@ -117,7 +117,7 @@ class GraphConv(Module):
             and not edges.weights_are_exact()
         )
         if is_composed:
-            return _composed.aggregate(*edges.tensors(), x, edges.num_targets, names, self_loops)
+            return _composed.aggregate(edges, x, names, self_loops)
         return apply("aggregate", edges, options(names, self_loops, in_channels=x.size(1)), wide(x)).to(x.dtype)
 
     def __getstate__(self):
@@ -169,6 +169,11 @@ def pair(owner, x):
             raise ValueError(f"{owner}: x must be a tensor or (x_source, x_target), got {len(x)} tensors")
         return x[0], x[1], False
     return x, x, True
+
+
+def padded(t, rows):
+    """With further rows of zeros."""
+    return t if t.size(0) == rows else torch.nn.functional.pad(t, (0, 0, 0, rows - t.size(0)))
 
 
 def target_rows(owner, adj, x_target, size, same, x_source):

@@ -211,14 +211,7 @@ class EGConv(GraphConv):
     def _combined(self, bases, weights, edges):
         if not is_fused(bases):
             return _composed.combine(
-                *edges.tensors(),
-                bases,
-                weights,
-                edges.num_targets,
-                self.aggregators,
-                self.self_loops,
-                self.num_heads,
-                self.num_bases,
+                edges, bases, weights, self.aggregators, self.self_loops, self.num_heads, self.num_bases
             )
         same_dtype("EGConv", bases, weights=weights)
         y = apply("combine", edges, self._options(1), wide(bases), wide(weights))

@@ -1,12 +1,11 @@
 """REGCConv: the relational EGC of the paper's appendix."""
 
-import torch
 from torch.nn import ModuleList
 
 from ._dispatch import apply, is_fused, same_dtype, wide
 from . import _composed
 from ._kernels import AGGREGATORS, options
-from .conv import GraphConv, check_combine, whole
+from .conv import GraphConv, check_combine, padded, whole
 from .linear import Linear, dtype_of, width_of
 from .rgcn_conv import relation_edges
 
@@ -66,24 +65,15 @@ class REGCConv(GraphConv):
         )
         edges = self.edges(edge_index, nodes, nodes, True)
         for comb, part in zip(self.rel_combs, relation_edges(self.name, edges, edge_type, self.num_relations)):
-            weights = torch.nn.functional.pad(comb(x), (0, 0, 0, part.num_targets - nodes))
-            y = y + self._combined(bases, weights, part)[:nodes]
+            weights = padded(comb(x), part.num_targets)
+            y = y + self._combined(padded(bases, part.num_sources), weights, part)[:nodes]
         return y
 
     def _combined(self, bases, weights, edges):
         width = self.out_channels // self.num_heads
         check_combine(self.name, bases, weights, edges, self.aggregators, self.num_heads, self.num_bases, width)
         if not is_fused(bases):
-            return _composed.combine(
-                *edges.tensors(),
-                bases,
-                weights,
-                edges.num_targets,
-                self.aggregators,
-                "none",
-                self.num_heads,
-                self.num_bases,
-            )
+            return _composed.combine(edges, bases, weights, self.aggregators, "none", self.num_heads, self.num_bases)
         same_dtype(self.name, bases, weights=weights)
         o = options(self.aggregators, "none", "identity", 1, self.num_heads, self.num_bases, width)
         return apply("combine", edges, o, wide(bases), wide(weights)).to(bases.dtype)

@@ -6,13 +6,13 @@ from torch.nn import Parameter
 
 from ._edges import Edges, checksum, graph_from_tensors, keep, prepared
 from ._modes import is_eager, is_traced
-from .conv import GraphConv, channels_of, pair, whole
+from .conv import GraphConv, channels_of, padded, pair, whole
 from .linear import add_bias, glorot_, zeros_
 
 
 def relation_edges(owner, edges, edge_type, num_relations):
     """The edges of every relation. edge_type: int64 [E]. Where the code is compiled, sizes must not depend on values:
-    edges of other relations go to a further target, whose row the callers drop."""
+    edges of other relations go to a further node, whose row the callers add and drop."""
     index = edges.tensors()[0]
     if not isinstance(edge_type, Tensor) or edge_type.dtype is not torch.int64:
         raise TypeError(
@@ -31,7 +31,8 @@ def relation_edges(owner, edges, edge_type, num_relations):
 
     if is_traced():
         targets = [torch.where(edge_type == r, index[1], rows) for r in range(num_relations)]
-        return [Edges(owner, torch.stack([index[0], target]), rows + 1, sources, False) for target in targets]
+        further = (rows + 1, sources + 1 if same else sources, same)
+        return [Edges(owner, torch.stack([index[0], target]), *further) for target in targets]
     if index.device.type != "cpu" or not is_eager(edge_type):
         return [Edges(owner, part, rows, sources, same) for part in parts()]
     key = ("relations", checksum(index), tuple(index.shape), checksum(edge_type), num_relations, rows, sources, same)
@@ -142,9 +143,9 @@ class RGCNConv(GraphConv):
         rows = x_target.size(0)
         for r, part in enumerate(relation_edges(self.name, edges, edge_type, self.num_relations)):
             if ids:
-                y = y + self.aggregate_one(part, weight[r][x_source], self.aggr)[:rows]
+                y = y + self.aggregate_one(part, padded(weight[r][x_source], part.num_sources), self.aggr)[:rows]
                 continue
-            h = self.aggregate_one(part, x_source, self.aggr)[:rows]
+            h = self.aggregate_one(part, padded(x_source, part.num_sources), self.aggr)[:rows]
             if self.num_blocks is None:
                 y = y + h @ weight[r]
             else:
