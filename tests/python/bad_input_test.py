@@ -100,7 +100,9 @@ def huge_header():
 
 
 def truncated():
-    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "pretrained", "zinc-egc-s.safetensors")
+    source, package = os.path.dirname(os.path.abspath(__file__)) + "/../..", os.path.dirname(egc.__file__) + "/share/egc"
+    places = [os.path.join(root, "pretrained", "zinc-egc-s.safetensors") for root in (package, source)]
+    place = next(filter(os.path.exists, places))
     with open(place, "rb") as whole:
         return egc.load(file("half.safetensors", whole.read(100000)))
 
