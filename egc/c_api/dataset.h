@@ -7,7 +7,7 @@
 #include "egc/data/dataset.h"
 #include "egc/egc.h"
 
-struct egc_dataset {
+struct egc_dataset {  // NOLINT: its name is of the C interface
   explicit egc_dataset(egc::data::Dataset of);
 
   egc::data::Dataset data;

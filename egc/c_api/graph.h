@@ -3,6 +3,6 @@
 
 #include "egc/graph/csr.h"
 
-struct egc_graph {
+struct egc_graph {  // NOLINT: its name is of the C interface
   egc::Csr csr;
 };

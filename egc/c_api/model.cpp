@@ -6,12 +6,12 @@
 #include "egc/inference/model.h"
 #include "egc/models/network.h"
 
-struct egc_model {
+struct egc_model {  // NOLINT: its name is of the C interface
   egc::inference::Model model;
   std::string info;  // JSON
 };
 
-struct egc_predictions {
+struct egc_predictions {  // NOLINT
   egc::inference::PredictionTable table;
   std::string words;  // JSON
 };

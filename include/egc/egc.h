@@ -23,6 +23,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* NOLINTBEGIN(readability-identifier-naming,modernize-*): the names and types of C */
 
 /* Version of this interface: it rises when something is added. */
 #define EGC_API_VERSION 1
@@ -280,6 +281,7 @@ EGC_API void egc_free(void* memory); /* frees a text */
 /* A checksum of bytes, by all threads; the same everywhere. */
 EGC_API uint64_t egc_checksum(const void* bytes, size_t size);
 
+/* NOLINTEND(readability-identifier-naming,modernize-*) */
 #ifdef __cplusplus
 }
 #endif
