@@ -217,6 +217,20 @@ class Numbers(unittest.TestCase):
         self.assertLess(losses[-1], 0.1 * losses[0])
 
 
+class Options(unittest.TestCase):
+    def test_a_change_is_seen(self):
+        edge_index, x = ring(6), torch.randn(6, 4)
+        conv = egc.EGConv(4, 8, ["add"])
+        other = egc.EGConv(4, 8, ["max"], add_self_loops=False, activation="sigmoid")
+        other.load_state_dict(conv.state_dict())
+        self.assertFalse(torch.equal(conv(x, edge_index), other(x, edge_index)))
+        conv.add_self_loops = False
+        conv.aggregators = ["max"]
+        conv.activation = "sigmoid"
+        self.assertEqual(conv.self_loops, "none")
+        self.assertTrue(torch.equal(conv(x, edge_index), other(x, edge_index)))
+
+
 class PreparedGraphs(unittest.TestCase):
     def setUp(self):
         _prepared.clear()

@@ -12,6 +12,9 @@ from .conv import GraphConv, check_combine, pair, whole
 from .linear import Linear, add_bias, are_plain, width_of, zeros_
 
 
+_OPTIONS = ("aggregators", "self_loops", "activation", "num_heads", "num_bases", "out_channels")
+
+
 class EGConv(GraphConv):
     """The Efficient Graph Convolution, as ``torch_geometric.nn.EGConv``, in one fused pass forward and one backward.
 
@@ -67,7 +70,6 @@ class EGConv(GraphConv):
         self.num_heads, self.num_bases = num_heads, num_bases
         self.aggregators, self.cached = names, cached
         self.self_loops = _one_of("self_loops", self_loops or ("all" if add_self_loops else "none"), SELF_LOOPS)
-        self.add_self_loops = self.self_loops != "none"
         self.activation = _one_of("activation", activation, ACTIVATIONS)
         self.bases_lin = Linear(in_channels, num_bases * (out_channels // num_heads), bias=False, glorot=True)
         self.comb_lin = Linear(in_channels, num_heads * num_bases * len(names))
@@ -81,6 +83,20 @@ class EGConv(GraphConv):
         self._cached_edge_index = None
         self._cached_adj_t = None
         self._layers = {}  # by dtype
+
+    @property
+    def add_self_loops(self):
+        """Whether every node is in its own neighborhood, of some aggregators at least."""
+        return self.self_loops != "none"
+
+    @add_self_loops.setter
+    def add_self_loops(self, value):
+        self.self_loops = "all" if value else "none"
+
+    def __setattr__(self, name, value):
+        if name in _OPTIONS:
+            self.__dict__["_layers"] = {}  # were made of them
+        super().__setattr__(name, value)
 
     def __getstate__(self):
         return {**super().__getstate__(), "_layers": {}}
