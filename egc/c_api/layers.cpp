@@ -182,6 +182,9 @@ egc_status call_layer(const char* function, const egc_graph* graph, const egc_la
   return call([&] {
     const Csr& csr = given(graph, function, "graph").csr;
     const egc_layer& options = given(layer, function, "layer");
+    for (const int64_t value : options.reserved)
+      check(value == 0, "{}: egc_layer.reserved must be 0, set the options to zero first",
+            function);
     with_type(dtype_of(options), [&](auto zero) { f(csr, options, zero); });
   });
 }

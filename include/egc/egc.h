@@ -136,7 +136,8 @@ typedef enum egc_activation {
   EGC_HARDTANH = 3
 } egc_activation;
 
-/* Options of a layer. Fields that a layer does not mention are not read. */
+/* Options of a layer: set all of it to zero first. Fields that a layer does not mention are not
+ * read. */
 typedef struct egc_layer {
   int32_t dtype;                            /* EGC_FLOAT32 or EGC_FLOAT64 */
   int32_t num_aggregators;                  /* A */
@@ -149,6 +150,7 @@ typedef struct egc_layer {
   int64_t bases;                            /* B */
   int64_t width;                            /* L, columns of a head */
   double negative_slope;                    /* of the leaky ReLU of attention, in [0, 1] */
+  int64_t reserved[8];                      /* for later versions: 0 */
 } egc_layer;
 
 /* EGC, the Efficient Graph Convolution:

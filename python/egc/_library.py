@@ -70,6 +70,7 @@ class Layer(ctypes.Structure):
         ("bases", c_int64),
         ("width", c_int64),
         ("negative_slope", c_double),
+        ("reserved", c_int64 * 8),
     ]
 
 

@@ -236,6 +236,7 @@ TEST(CApi, WrongArgumentsAreRefused) {
   refused(with([](egc_layer& l) { l.self_loops = 3; }), "self_loops");
   refused(with([](egc_layer& l) { l.in_channels = 0; }), "in_channels");
   refused(with([](egc_layer& l) { l.in_channels = int64_t{1} << 40; }), "in_channels");
+  refused(with([](egc_layer& l) { l.reserved[3] = 1; }), "reserved");
   EXPECT_EQ(egc_aggregate_forward(nullptr, &good, x.data(), y.data()), EGC_BAD_ARGUMENT);
   EXPECT_EQ(egc_aggregate_forward(graph.get(), nullptr, x.data(), y.data()), EGC_BAD_ARGUMENT);
   EXPECT_EQ(egc_aggregate_forward(graph.get(), &good, nullptr, y.data()), EGC_BAD_ARGUMENT);
