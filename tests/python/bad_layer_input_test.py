@@ -1385,6 +1385,8 @@ class Behaviour(unittest.TestCase):
         layer = made("EGConv").eval()
         traced = torch.jit.trace(layer, (X, EDGES))
         self.close(traced(X * 2, EDGES.flip(1)), layer(X * 2, EDGES.flip(1)))
+        with self.assertRaisesRegex(Exception, "must be|TorchScript"):  # the trace has the number of nodes as a constant
+            traced(X[:2], EDGES % 2)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,6 @@ class Datasets(Temporary):
 
 class Predictions(Temporary):
     def test_as_the_program(self):
-        egc.dataset("molecules")
         model = egc.load("zinc-egc-m")
         self.assertEqual(model.num_parameters, 100385)
         data = egc.dataset("molecules")

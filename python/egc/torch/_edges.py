@@ -161,12 +161,12 @@ class Edges:
             key = (lib.egc_checksum(adj.data_ptr(), adj.numel() * 8), adj.shape, self.num_targets)
             if self.weight is not None:
                 on_cpu(self.owner, "edge_weight", self.weight)
-                key += (_checksum(self.weight), self.weight.dtype)
+                key += (checksum(self.weight), self.weight.dtype)
             if self.swap or not self.same_nodes:
                 key += (self.swap, self.num_sources)
         else:
             parts = _parts(adj)
-            key = (adj.layout, *map(_checksum, parts), *(p.dtype for p in parts), adj.shape, self.same_nodes)
+            key = (adj.layout, *map(checksum, parts), *(p.dtype for p in parts), adj.shape, self.same_nodes)
         graph = _prepared.get(key)
         return self._prepare(key) if graph is None else graph
 
@@ -241,15 +241,11 @@ def keep(key, graph, tensor):
             _owners[key] = weakref.ref(tensor, lambda _: (_prepared.pop(key, None), _owners.pop(key, None)))
 
 
-def _checksum(t):
+def checksum(t):
+    """Of a tensor's values."""
     on_cpu("egc", "every tensor of a graph", t)
     t = t.detach().contiguous()
     return lib.egc_checksum(t.data_ptr(), t.numel() * t.element_size())
-
-
-def checksum(t):
-    """Of a tensor's values."""
-    return _checksum(t)
 
 
 def _parts(adj):

@@ -54,6 +54,34 @@ def _sizes(name, o, num_targets, num_sources):
     return o.heads * o.width, num_targets * (kept + o.heads * o.width)
 
 
+def _check(name, inputs, kernel, tensors):
+    """A trace may be run with other sizes than it was made with; the kernels only have addresses."""
+    o, sources, targets = kernel.layer, kernel.graph.num_sources, kernel.graph.num_nodes
+    shapes = {
+        "conv": (
+            (sources, o.in_channels),
+            (targets, o.in_channels),
+            (o.bases_width, o.in_channels),
+            (o.weights_width, o.in_channels),
+            (o.weights_width,),
+            (o.y_width,),
+        ),
+        "combine": ((sources, o.bases_width), (targets, o.weights_width)),
+        "aggregate": ((sources, o.in_channels),),
+        "attention": (
+            (sources, o.y_width),
+            (sources, o.heads),
+            (targets, o.y_width if o.attention_version == 2 else o.heads),
+            (o.heads, o.width),
+        ),
+    }[name]
+    for what, t, shape in zip(inputs, tensors, shapes):
+        if t is not None and (tuple(t.shape) != shape or t.dtype is not tensors[0].dtype):
+            raise ValueError(
+                f"egc.{name}: {what.rstrip('?')} must be {tensors[0].dtype} {list(shape)}, got {t.dtype} {list(t.shape)}"
+            )
+
+
 class _Traced:
     """A kernel whose passes are operators."""
 
@@ -72,13 +100,14 @@ class _Traced:
 
 def _define(name, kernel, inputs):
     count = len(inputs)
-    optional = ["?" in i for i in inputs]
     _library.define(f"{name}({_schema(inputs)}, {_GRAPH}) -> Tensor")
     _library.define(f"{name}_forward({_schema(inputs)}, {_GRAPH}) -> (Tensor, Tensor)")
     _library.define(f"{name}_backward({_schema(inputs)}, Tensor saved, Tensor grad_y, {_GRAPH}) -> Tensor[]")
 
     def make(tensors, graph, options, slope):
-        return kernel(_graph(*graph), _layer(tensors[0].dtype, options, slope)), [_contiguous(t) for t in tensors]
+        made = kernel(_graph(*graph), _layer(tensors[0].dtype, options, slope))
+        _check(name, inputs, made, tensors)
+        return made, [_contiguous(t) for t in tensors]
 
     def call(*args):
         made, tensors = make(args[:count], args[count : count + 5], *args[count + 5 :])
@@ -122,7 +151,6 @@ def _define(name, kernel, inputs):
         _library.impl(name + suffix, real, "CPU")
         _register_fake(name + suffix, fake)
     _library.impl(name, autograd, "Autograd")
-    assert optional[0] is False  # the first input says which dtype
 
 
 def _register_fake(name, function):
