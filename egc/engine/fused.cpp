@@ -9,7 +9,7 @@
 #include "egc/core/work_clock.h"
 #include "egc/engine/cache_policy.h"
 #include "egc/engine/scratch.h"
-#include "egc/kernels/fused_aggregate_backward.h"
+#include "egc/kernels/edge_backward.h"
 
 namespace egc {
 namespace {
@@ -44,6 +44,23 @@ kernels::BasesSlice<T> slice(const FusedProblem<T>& p, int64_t s) {
           p.layout.first(s), p.layout.width(s)};
 }
 
+// What the edges of a graph (the problem's, or its transpose) add to the columns of a slice.
+template <class T>
+kernels::EdgeTerm<T> edge_term(const FusedProblem<T>& p, const Csr& graph, int64_t s) {
+  kernels::EdgeTerm<T> term;
+  if (p.edges.data == nullptr) return term;
+  const EdgeFeatures& features = graph.edge_features();
+  term.table = p.edges.data + p.layout.offset(s, num_edge_rows(p.graph));
+  term.types = num_edge_types(p.graph);
+  term.relu = p.edges.relu;
+  if (features.has_types()) term.type = features.type.data();
+  if (!features.has_values()) return term;
+  term.columns = features.columns;
+  term.values = graph.template edge_values<T>().data();
+  term.linear = term.table + (term.types + 1) * p.layout.row_stride(s);
+  return term;
+}
+
 // Whether every row of every slice of the output consists of is_aligned, aligned cache lines.
 template <class T>
 bool whole_lines(const FusedProblem<T>& p, const T* out) {
@@ -59,7 +76,67 @@ void for_each_range(const std::vector<RowRange>& ranges, F&& f) {
   parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) { f(ranges[task]); });
 }
 
+// Gradients of the rows of edges: one table for each group of sources and one for the winners,
+// added up in their order. Groups depend on the graph alone, and the tables are no larger than the
+// bases.
+template <class T>
+class EdgeTables {
+ public:
+  EdgeTables(const FusedProblem<T>& p, const Csr& transposed) : p_(p), transposed_(transposed) {
+    if (p.edges.data == nullptr) return;
+    rows_ = num_edge_rows(p.graph);
+    const auto ranges = std::ssize(transposed.row_ranges());
+    groups_ = std::clamp<int64_t>(p.graph.num_sources() / (2 * rows_), 1,
+                                  std::clamp<int64_t>(ranges, 1, kMaxGroups));
+    step_ = rows_ * p.layout.bases * p.layout.slice_width;
+    tables_ = make_huge_array<T>((groups_ + 2) * step_);
+  }
+
+  // Calls f(term, sources, gradient) for the ranges of all groups; in a group one after the other.
+  template <class F>
+  void for_each_group(int64_t s, F&& f) const {
+    std::fill_n(tables_.get(), (groups_ + 1) * step_, T{0});
+    const kernels::EdgeTerm<T> term = edge_term(p_, transposed_, s);
+    const auto& ranges = transposed_.row_ranges();
+    const auto count = std::ssize(ranges);
+    parallel_tasks(groups_, [&](int64_t g) {
+      for (int64_t r = g * count / groups_; r < (g + 1) * count / groups_; ++r)
+        f(term, ranges[r], tables_.get() + g * step_);
+    });
+  }
+
+  // The columns [begin, end) of winners.
+  void winners_of(int64_t s, int64_t begin, int64_t end, kernels::Winners<const T> winners,
+                  T* grad_bases) const {
+    T* table = tables_.get() + groups_ * step_;
+    kernels::backward_edge_winners<T>(p_.graph.view(), edge_term(p_, p_.graph, s),
+                                      p_.layout.row_stride(s), begin, end, winners, grad_bases,
+                                      table, table + step_);
+  }
+
+  void add_up(T* out, int64_t columns) const {
+    const int64_t size = rows_ * columns;
+    std::copy_n(tables_.get(), size, out);
+    for (int64_t g = 1; g <= groups_; ++g)
+      for (int64_t k = 0; k < size; ++k) out[k] += tables_[g * step_ + k];
+  }
+
+ private:
+  static constexpr int64_t kMaxGroups = 64;
+
+  const FusedProblem<T>& p_;
+  const Csr& transposed_;
+  int64_t rows_ = 0;
+  int64_t groups_ = 0;
+  int64_t step_ = 0;  // from one table to the next; the last is for chunks of winners
+  decltype(make_huge_array<T>(0)) tables_;
+};
+
 }  // namespace
+
+int64_t num_edge_types(const Csr& graph) {
+  return std::max<int64_t>(1, graph.edge_features().num_types());
+}
 
 void check_fused(const Csr& graph, const FusedShape& shape) {
   check(shape.heads >= 1 && shape.bases >= 1,
@@ -84,8 +161,9 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
   const bool stream = epilogue.empty() && worth_streaming(out_bytes) && whole_lines(p, out);
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
     common.bases = slice(p, s);
-    const Passes passes =
-        plan_passes<T>(p.graph, kernels::can_block(p.shape) ? p.layout.row_stride(s) : 0);
+    common.edges = edge_term(p, p.graph, s);
+    const bool can_block = kernels::can_block(p.shape) && !common.edges.present();
+    const Passes passes = plan_passes<T>(p.graph, can_block ? p.layout.row_stride(s) : 0);
     common.blocks = passes.blocks;
     const int64_t scratch = common.blocks.count > 0
                                 ? kernels::blocked_scratch_size(p.shape)
@@ -106,7 +184,8 @@ void fused_forward(const FusedProblem<T>& p, const T* bias, T* out, const Epilog
 }
 
 template <class T>
-void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, T* grad_weights) {
+void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, T* grad_weights,
+                    T* grad_edges) {
   const WorkTimer timer(Work::kKernels);
   FusedInput<T> common = make_input(p);
   const Csr& transposed = p.graph.transposed();
@@ -120,28 +199,42 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
   const int64_t scratch = kernels::backward_scratch_size(p.shape, p.layout.slice_width);
   FusedShape without_loops = p.shape;
   without_loops.self_loops = SelfLoops::kNone;
+  const bool with_edges = p.edges.data != nullptr;
+  const EdgeTables<T> edge_tables(p, transposed);
 
   if (p.layout.num_slices() == 0 && grad_weights != nullptr)
     std::fill_n(grad_weights, targets * p.shape.weights_per_row(), T{0});
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
     common.bases = slice(p, s);
+    common.edges = edge_term(p, p.graph, s);
     for_each_range(p.graph.row_ranges(), [&](RowRange rows) {
       kernels::backward_rows(p.shape, common, rows, grad_out, grad_weights, record_rows.get(),
                              {winner_source.get(), winner_gradient.get()},
                              thread_scratch<T>(scratch));
     });
     T* out = grad_bases + p.layout.offset(s, p.graph.num_sources());
-    for_each_range(transposed.row_ranges(), [&](RowRange sources) {
-      const auto pass = [&](const FusedShape& shape, RowRange part) {
-        if (part.begin < part.end)
+    // Sources that are no rows here have their loops elsewhere.
+    const auto in_two = [&](RowRange sources, auto&& pass) {
+      const int64_t own = std::clamp(targets, sources.begin, sources.end);
+      if (sources.begin < own) pass(p.shape, RowRange{sources.begin, own});
+      if (own < sources.end) pass(without_loops, RowRange{own, sources.end});
+    };
+    if (with_edges)
+      edge_tables.for_each_group(
+          s, [&](const kernels::EdgeTerm<T>& edges, RowRange sources, T* grad_term) {
+            in_two(sources, [&](const FusedShape& shape, RowRange part) {
+              kernels::backward_edge_sources(
+                  shape, common, transposed.view(), edges, part, record_rows.get(), out, grad_term,
+                  thread_scratch<T>(edge_scratch_size(edges, common.bases.row_stride)));
+            });
+          });
+    else
+      for_each_range(transposed.row_ranges(), [&](RowRange sources) {
+        in_two(sources, [&](const FusedShape& shape, RowRange part) {
           kernels::backward_sources(shape, common, transposed.view(), part, record_rows.get(), out,
                                     thread_scratch<T>(scratch));
-      };
-      const int64_t own = std::clamp(targets, sources.begin, sources.end);
-      pass(p.shape, {sources.begin, own});
-      // Sources that are no rows here have their loops elsewhere.
-      pass(without_loops, {own, sources.end});
-    });
+        });
+      });
     // Threads own columns here, is_aligned vectors of them, as many as there are for each. However
     // they are cut, each element is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
@@ -150,12 +243,18 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
     for (int64_t k = 0; k < records.winners; ++k) {
       const int64_t at = k * targets * columns;
       parallel_tasks(tasks, [&](int64_t task) {
+        if (with_edges)
+          return edge_tables.winners_of(
+              s, std::min(columns, task * group), std::min(columns, (task + 1) * group),
+              {winner_source.get() + at, winner_gradient.get() + at}, out);
         kernels::backward_winners<T>(common.graph, p.shape.self_loops == SelfLoops::kAll,
                                      !common.prefetch, columns, std::min(columns, task * group),
                                      std::min(columns, (task + 1) * group),
                                      {winner_source.get() + at, winner_gradient.get() + at}, out);
       });
     }
+    if (with_edges && grad_edges != nullptr)
+      edge_tables.add_up(grad_edges + p.layout.offset(s, num_edge_rows(p.graph)), columns);
   }
 }
 
@@ -163,7 +262,7 @@ template void fused_forward(const FusedProblem<float>&, const float*, float*,
                             const Epilogue<float>&, RowRange);
 template void fused_forward(const FusedProblem<double>&, const double*, double*,
                             const Epilogue<double>&, RowRange);
-template void fused_backward(const FusedProblem<float>&, const float*, float*, float*);
-template void fused_backward(const FusedProblem<double>&, const double*, double*, double*);
+template void fused_backward(const FusedProblem<float>&, const float*, float*, float*, float*);
+template void fused_backward(const FusedProblem<double>&, const double*, double*, double*, double*);
 
 }  // namespace egc

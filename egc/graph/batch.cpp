@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "egc/core/error.h"
 
@@ -32,6 +33,7 @@ Batch make_batch(std::span<const Csr> graphs) {
   std::vector<int64_t> offsets;
   std::vector<int32_t> sources;
   std::vector<float> weights;
+  std::optional<EdgeFeatures> features;  // a graph without edges has none to compare with
   offsets.reserve(num_nodes + 1);
   sources.reserve(num_edges);
   weights.reserve(any_weighted ? num_edges : 0);
@@ -43,8 +45,14 @@ Batch make_batch(std::span<const Csr> graphs) {
     for (const int64_t end : g.offsets().subspan(1)) offsets.push_back(edges_before + end);
     for (const int32_t j : g.sources()) sources.push_back(j + shift);
     weights.insert(weights.end(), g.weights().begin(), g.weights().end());
+    if (g.num_edges() == 0) continue;
+    if (features)
+      features->append(g.edge_features());
+    else
+      features = g.edge_features();
   }
-  batch.graph = Csr(num_nodes, std::move(offsets), std::move(sources), std::move(weights));
+  batch.graph = Csr(num_nodes, std::move(offsets), std::move(sources), std::move(weights),
+                    features.value_or(EdgeFeatures{}));
   return batch;
 }
 

@@ -7,12 +7,14 @@
 namespace egc {
 
 SortedByKey counting_sort(int64_t num_keys, std::span<const int32_t> keys,
-                          std::span<const int32_t> values, std::span<const float> weights) {
+                          std::span<const int32_t> values, std::span<const float> weights,
+                          bool with_order) {
   const auto count = static_cast<int64_t>(keys.size());
   SortedByKey out;
   out.offsets.assign(num_keys + 1, 0);
   out.values.resize(count);
   out.weights.resize(weights.size());
+  out.order.resize(with_order ? count : 0);
 
   // Chunks of the input, each with a histogram of its own. More chunks than threads would only cost
   // memory; the order of the result is the same for any number of them.
@@ -43,6 +45,7 @@ SortedByKey counting_sort(int64_t num_keys, std::span<const int32_t> keys,
       const int64_t to = position[chunk][keys[k]]++;
       out.values[to] = values[k];
       if (!weights.empty()) out.weights[to] = weights[k];
+      if (with_order) out.order[to] = k;
     }
   });
   return out;

@@ -101,17 +101,41 @@ EdgeIds checked_ids(std::span<const int64_t> source, int64_t num_sources,
   return ids;
 }
 
-// Duplicate edges keep the order of the input after a stable sort; their weights must not.
-void sort_weights_of_duplicates(SortedByKey& rows) {
+// Calls f(begin, end) for every run of edges between the same two nodes.
+template <class F>
+void for_each_run(const SortedByKey& rows, F&& f) {
   const auto ranges = split_rows(rows.offsets, 64);
   parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) {
     for (int64_t i = ranges[task].begin; i < ranges[task].end; ++i)
       for (int64_t begin = rows.offsets[i]; begin < rows.offsets[i + 1];) {
         int64_t end = begin + 1;
         while (end < rows.offsets[i + 1] && rows.values[end] == rows.values[begin]) ++end;
-        std::sort(rows.weights.begin() + begin, rows.weights.begin() + end);
+        f(begin, end);
         begin = end;
       }
+  });
+}
+
+// Duplicate edges keep the order of the input after a stable sort; their weights must not.
+void sort_weights_of_duplicates(SortedByKey& rows) {
+  for_each_run(rows, [&](int64_t begin, int64_t end) {
+    std::sort(rows.weights.begin() + begin, rows.weights.begin() + end);
+  });
+}
+
+// The same by features, then weights. weights: of the input.
+void sort_duplicates(SortedByKey& rows, std::span<const float> weights,
+                     const EdgeFeatures& features) {
+  for_each_run(rows, [&](int64_t begin, int64_t end) {
+    if (end - begin == 1) return;
+    std::stable_sort(rows.order.begin() + begin, rows.order.begin() + end,
+                     [&](int64_t a, int64_t b) {
+                       if (features.less(a, b)) return true;
+                       if (weights.empty() || features.less(b, a)) return false;
+                       return weights[a] < weights[b];
+                     });
+    for (int64_t e = begin; !weights.empty() && e < end; ++e)
+      rows.weights[e] = weights[rows.order[e]];
   });
 }
 
@@ -138,6 +162,7 @@ struct Csr::Data {
   std::vector<int32_t> sources;
   std::vector<float> weights;
   std::shared_ptr<const Halo> halo;
+  EdgeFeatures features;
   bool has_loops = false;
   std::vector<RowRange> row_ranges;
 
@@ -148,6 +173,10 @@ struct Csr::Data {
   SourceBlocks source_blocks;
   std::once_flag scales_once[2];
   Scales scales[2];
+  // The numbers of edges in the precision that they were not given in.
+  std::once_flag values_once;
+  std::vector<float> values_f32;
+  std::vector<double> values_f64;
 
   void check_and_derive();
   std::vector<double> target_degree(bool add_loops) const;
@@ -165,6 +194,7 @@ void Csr::Data::check_and_derive() {
              "graph: {} edges need as many weights or none, got {}", sources.size(),
              weights.size());
   check_finite(weights);
+  check_edge_features(features, std::ssize(sources));
   for (int64_t i = 0; i < num_targets; ++i)
     check_data(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= offsets.back(),
                "graph: offsets must not decrease, but row {} ends at {} and begins at {}", i,
@@ -224,19 +254,19 @@ const Scales& Csr::Data::scales_for(bool add_loops) {
 }
 
 Csr::Csr(int64_t num_nodes, std::vector<int64_t> offsets, std::vector<int32_t> sources,
-         std::vector<float> weights)
+         std::vector<float> weights, EdgeFeatures features)
     : Csr(num_nodes, num_nodes, true, std::move(offsets), std::move(sources), std::move(weights),
-          nullptr) {}
+          nullptr, std::move(features)) {}
 
 Csr::Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
          std::vector<int32_t> sources, std::vector<float> weights,
-         const std::shared_ptr<const Halo>& halo)
+         const std::shared_ptr<const Halo>& halo, EdgeFeatures features)
     : Csr(num_targets, num_sources, halo && halo->rows_are_sources, std::move(offsets),
-          std::move(sources), std::move(weights), halo) {}
+          std::move(sources), std::move(weights), halo, std::move(features)) {}
 
 Csr::Csr(int64_t num_targets, int64_t num_sources, bool rows_are_sources,
          std::vector<int64_t> offsets, std::vector<int32_t> sources, std::vector<float> weights,
-         std::shared_ptr<const Halo> halo)
+         std::shared_ptr<const Halo> halo, EdgeFeatures features)
     : data_(std::make_shared<Data>()) {
   data_->num_targets = num_targets;
   data_->num_sources = num_sources;
@@ -245,22 +275,25 @@ Csr::Csr(int64_t num_targets, int64_t num_sources, bool rows_are_sources,
   data_->sources = std::move(sources);
   data_->weights = std::move(weights);
   data_->halo = std::move(halo);
+  data_->features = std::move(features);
   data_->check_and_derive();
 }
 
 Csr Csr::from_edges(int64_t num_nodes, std::span<const int64_t> source,
-                    std::span<const int64_t> target, std::span<const float> weights) {
-  return from_edges(num_nodes, num_nodes, true, source, target, weights);
+                    std::span<const int64_t> target, std::span<const float> weights,
+                    const EdgeFeatures& features) {
+  return from_edges(num_nodes, num_nodes, true, source, target, weights, features);
 }
 
 Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, std::span<const int64_t> source,
-                    std::span<const int64_t> target, std::span<const float> weights) {
-  return from_edges(num_targets, num_sources, false, source, target, weights);
+                    std::span<const int64_t> target, std::span<const float> weights,
+                    const EdgeFeatures& features) {
+  return from_edges(num_targets, num_sources, false, source, target, weights, features);
 }
 
 Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, bool rows_are_sources,
                     std::span<const int64_t> source, std::span<const int64_t> target,
-                    std::span<const float> weights) {
+                    std::span<const float> weights, const EdgeFeatures& features) {
   check_sizes(num_targets, num_sources);
   check_data(source.size() == target.size(),
              "graph: an edge list needs as many sources as targets, got {} and {}", source.size(),
@@ -268,14 +301,25 @@ Csr Csr::from_edges(int64_t num_targets, int64_t num_sources, bool rows_are_sour
   check_data(weights.empty() || weights.size() == source.size(),
              "graph: {} edges need as many weights or none, got {}", source.size(), weights.size());
   check_finite(weights);  // before they are sorted
+  check_edge_features(features, std::ssize(source));
+  const bool with_order = !features.empty();
   // Sorting by source, then stably by target, leaves every row sorted by source.
   const EdgeIds ids = checked_ids(source, num_sources, target, num_targets);
-  const SortedByKey by_source = counting_sort(num_sources, ids.source, ids.target, weights);
-  SortedByKey by_target = counting_sort(num_targets, by_source.values,
-                                        row_of_edges(by_source.offsets), by_source.weights);
-  if (!weights.empty()) sort_weights_of_duplicates(by_target);
+  const SortedByKey by_source =
+      counting_sort(num_sources, ids.source, ids.target, weights, with_order);
+  SortedByKey by_target =
+      counting_sort(num_targets, by_source.values, row_of_edges(by_source.offsets),
+                    by_source.weights, with_order);
+  EdgeFeatures sorted;
+  if (with_order) {
+    for (int64_t& e : by_target.order) e = by_source.order[e];
+    sort_duplicates(by_target, weights, features);
+    sorted = features.selected(by_target.order);
+  } else if (!weights.empty()) {
+    sort_weights_of_duplicates(by_target);
+  }
   return Csr(num_targets, num_sources, rows_are_sources, std::move(by_target.offsets),
-             std::move(by_target.values), std::move(by_target.weights), nullptr);
+             std::move(by_target.values), std::move(by_target.weights), nullptr, std::move(sorted));
 }
 
 int64_t Csr::num_targets() const { return data_->num_targets; }
@@ -289,6 +333,7 @@ bool Csr::rows_are_sources() const { return data_->rows_are_sources; }
 std::vector<double> Csr::source_degrees(bool add_loops) const {
   return data_->source_degree(add_loops);
 }
+const EdgeFeatures& Csr::edge_features() const { return data_->features; }
 bool Csr::has_loops() const { return data_->has_loops; }
 const std::vector<RowRange>& Csr::row_ranges() const { return data_->row_ranges; }
 
@@ -299,13 +344,16 @@ CsrView Csr::view() const {
 
 const Csr& Csr::transposed() const {
   std::call_once(data_->transposed_once, [&] {
-    SortedByKey t =
-        counting_sort(num_sources(), data_->sources, row_of_edges(data_->offsets), data_->weights);
+    const EdgeFeatures& features = data_->features;
+    SortedByKey t = counting_sort(num_sources(), data_->sources, row_of_edges(data_->offsets),
+                                  data_->weights, /*with_order=*/!features.empty());
+    EdgeFeatures of_t;
+    if (!features.empty()) of_t = features.selected(t.order);
     if (is_square() && t.offsets == data_->offsets && t.values == data_->sources &&
-        t.weights == data_->weights)
+        t.weights == data_->weights && of_t == features)
       return;
     data_->transposed = Csr(num_sources(), num_targets(), is_square(), std::move(t.offsets),
-                            std::move(t.values), std::move(t.weights), nullptr);
+                            std::move(t.values), std::move(t.weights), nullptr, std::move(of_t));
   });
   return data_->transposed ? *data_->transposed : *this;
 }
@@ -313,6 +361,23 @@ const Csr& Csr::transposed() const {
 const SourceBlocks& Csr::source_blocks() const {
   std::call_once(data_->source_blocks_once, [&] { data_->source_blocks = cut_by_source(view()); });
   return data_->source_blocks;
+}
+
+template <>
+std::span<const float> Csr::edge_values<float>() const {
+  const EdgeFeatures& f = data_->features;
+  if (f.exact.empty()) return f.values;
+  std::call_once(data_->values_once,
+                 [&] { data_->values_f32.assign(f.exact.begin(), f.exact.end()); });
+  return data_->values_f32;
+}
+template <>
+std::span<const double> Csr::edge_values<double>() const {
+  const EdgeFeatures& f = data_->features;
+  if (!f.exact.empty()) return f.exact;
+  std::call_once(data_->values_once,
+                 [&] { data_->values_f64.assign(f.values.begin(), f.values.end()); });
+  return data_->values_f64;
 }
 
 template <class T>

@@ -103,21 +103,26 @@ Csr cut_relation(const Csr& graph, const Owners& target, const Owners& source,
   std::vector<int64_t> offsets = {0};
   std::vector<int32_t> sources;
   std::vector<float> weights;
-  std::vector<std::pair<int32_t, float>> row;
+  std::vector<std::pair<int32_t, int64_t>> row;  // source and edge; duplicates keep their order
+  std::vector<int64_t> edges;
+  const bool with_features = !graph.edge_features().empty();
   for (const int64_t i : target.owned) {
     row.clear();
     for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e)
-      row.emplace_back(local[graph.sources()[e]],
-                       graph.weights().empty() ? 1.0F : graph.weights()[e]);
+      row.emplace_back(local[graph.sources()[e]], e);
     std::sort(row.begin(), row.end());
-    for (const auto& [from, weight] : row) {
+    for (const auto& [from, e] : row) {
       sources.push_back(from);
-      if (!graph.weights().empty()) weights.push_back(weight);
+      if (!graph.weights().empty()) weights.push_back(graph.weights()[e]);
+      if (with_features) edges.push_back(e);
     }
     offsets.push_back(std::ssize(sources));
   }
+  EdgeFeatures features;
+  if (with_features) features = graph.edge_features().selected(edges);
   return {std::ssize(target.owned), std::ssize(source_nodes), std::move(offsets),
-          std::move(sources),       std::move(weights),       std::move(halo)};
+          std::move(sources),       std::move(weights),       std::move(halo),
+          std::move(features)};
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ Csr filtered(const Csr& graph, std::span<const int64_t> rows, int64_t num_source
   std::vector<int64_t> new_offsets = {0};
   std::vector<int32_t> new_sources;
   std::vector<float> new_weights;
+  std::vector<int64_t> kept;  // edges, for their features
+  const bool with_features = !graph.edge_features().empty();
   new_offsets.reserve(rows.size() + 1);
   new_sources.reserve(sources.size());
   new_weights.reserve(weights.size());
@@ -23,14 +25,18 @@ Csr filtered(const Csr& graph, std::span<const int64_t> rows, int64_t num_source
       if (!keep(e)) continue;
       new_sources.push_back(rename(sources[e]));
       if (!weights.empty()) new_weights.push_back(weights[e]);
+      if (with_features) kept.push_back(e);
     }
     new_offsets.push_back(static_cast<int64_t>(new_sources.size()));
   }
   const int64_t num_targets = std::ssize(rows);
-  return graph.is_square() ? Csr(num_targets, std::move(new_offsets), std::move(new_sources),
-                                 std::move(new_weights))
-                           : Csr(num_targets, num_sources, std::move(new_offsets),
-                                 std::move(new_sources), std::move(new_weights));
+  EdgeFeatures features;
+  if (with_features) features = graph.edge_features().selected(kept);
+  return graph.is_square()
+             ? Csr(num_targets, std::move(new_offsets), std::move(new_sources),
+                   std::move(new_weights), std::move(features))
+             : Csr(num_targets, num_sources, std::move(new_offsets), std::move(new_sources),
+                   std::move(new_weights), nullptr, std::move(features));
 }
 
 }  // namespace

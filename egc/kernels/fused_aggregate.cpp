@@ -276,7 +276,8 @@ void fused_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, 
                T* out, bool stream, T* scratch) {
   if constexpr (sizeof(T) == 4 && kFastTarget) {
     const bool direct = in.weights == nullptr || (shape.heads == 1 && shape.bases == 1);
-    if (direct && in.graph.weights == nullptr && shape.self_loops != SelfLoops::kSymnorm)
+    if (direct && in.graph.weights == nullptr && !in.edges.present() &&
+        shape.self_loops != SelfLoops::kSymnorm)
       return direct_rows(shape, in, rows, bias, out, stream, scratch);
   }
   fused_rows(shape, in, rows, bias, out, stream, scratch);

@@ -10,6 +10,7 @@
 
 #include "egc/kernels/aggregator.h"
 #include "egc/kernels/csr_view.h"
+#include "egc/kernels/edge_term.h"
 
 namespace egc::kernels {
 
@@ -47,8 +48,9 @@ struct FusedInput {
   BasesSlice<T> bases;
   const T* weights = nullptr;  // [N, H, A, B]; null: head a is aggregate a
   bool prefetch = false;       // pays when the bases do not fit the caches
-  // With blocks: as in csr_view.h. Forward only, where can_block().
+  // With blocks: as in csr_view.h. Forward only, where can_block(); not with an edge term.
   SourceBlocksView blocks;
+  EdgeTerm<T> edges;
 };
 
 // Whether rows can be put together block by block, which variances cannot.

@@ -171,14 +171,17 @@ void copy_heads(const FusedShape& shape, const T* from, size_t width, int64_t st
     std::copy_n(from + h * shape.head_width, width, to + h * stride);
 }
 
+// passes: the values that won, where ReLU lets only those through that are not zero; or null.
 template <class T>
-void write_winner(const WinnerRow<T>& from, bool weighted, const T* g, size_t columns,
-                  int32_t* source, T* gradient) {
+void write_winner(const WinnerRow<T>& from, bool weighted, const T* passes, const T* g,
+                  size_t columns, int32_t* source, T* gradient) {
   for (size_t c = 0; c < columns; ++c) source[c] = static_cast<int32_t>(from.source[c]);
   if (weighted)
     for (size_t c = 0; c < columns; ++c) gradient[c] = g[c] * from.weight[c];
   else
     std::copy(g, g + columns, gradient);
+  if (passes == nullptr) return;
+  for (size_t c = 0; c < columns; ++c) gradient[c] = passes[c] == T{0} ? T{0} : gradient[c];
 }
 
 // What row i + kRowsAhead reads, into the caches.
@@ -261,7 +264,8 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
           const int64_t slot = is_max ? 0 : layout.winners - 1;
           const int64_t at = (slot * in.graph.num_targets + i) * static_cast<int64_t>(columns);
           write_winner(is_max ? buf.max_winner : buf.min_winner, in.graph.weights != nullptr,
-                       temporary, columns, winners.source + at, winners.gradient + at);
+                       in.edges.relu ? buf.values(kind) : nullptr, temporary, columns,
+                       winners.source + at, winners.gradient + at);
           break;
         }
         case Aggregator::kVar:  // K gets 2/n * g_var
@@ -340,7 +344,7 @@ class SourcePass {
     RowScratch<T> to;
     to.sum = sum_ + from;
     const auto columns = static_cast<size_t>(n);
-    if (walk_row<kSumOnly, kWeighted, T, RowScratch<T>>(part, columns, to).count == 0)
+    if (walk_row<kSumOnly, kWeighted, false, T, RowScratch<T>>(part, columns, to).count == 0)
       std::fill(to.sum, to.sum + n, T{0});
   }
 

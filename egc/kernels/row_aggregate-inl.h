@@ -22,13 +22,13 @@ namespace egc::kernels::HWY_NAMESPACE {
 template <class T, class To>
 using WalkRow = Walked (*)(const Row<T>& row, size_t columns, const To& to);
 
-template <AccumulatorSet kAccumulators, bool kWeighted, class T, class To>
+template <AccumulatorSet kAccumulators, bool kWeighted, bool kEdges, class T, class To>
 Walked walk_row(const Row<T>& row, size_t columns, const To& to) {
   Walked walked;
   constexpr bool kWide = std::is_same_v<To, DirectOut<T>>;
   for_each_block<T, max_vectors<kAccumulators, kWeighted, T, kWide>()>(
       columns, [&](auto d, auto vectors, size_t begin, size_t last) HWY_ATTR {
-        const Walked block = walk_block<kAccumulators, kWeighted, vectors()>(
+        const Walked block = walk_block<kAccumulators, kWeighted, vectors(), kEdges>(
             d, row, begin, last,
             [&](const auto& acc, auto tag, const size_t* at, int64_t n)
                 HWY_ATTR { acc.store(tag, at, n, to); });
@@ -74,17 +74,18 @@ void repair_row(const Row<T>& row, size_t columns, const AccumulatorSet& accumul
     int64_t count = 0;
     Extremum max;
     Extremum min;
-    const auto take = [&](int32_t j, T w) {
-      const T m = w * row.x[j * row.stride + static_cast<int64_t>(c)];
+    const auto take = [&](int32_t j, int64_t e, T w) {
+      const T m = w * message_at(row, j, e, static_cast<int64_t>(c));
+      const int32_t winner = row.term == nullptr ? j : static_cast<int32_t>(e);
       sum += m;
       ++count;
-      max.take(m, j, w, m > max.value);
-      min.take(m, j, w, m < min.value);
+      max.take(m, winner, w, m > max.value);
+      min.take(m, winner, w, m < min.value);
     };
-    if (row.loop_first) take(row.self, T{1});
+    if (row.loop_first) take(row.self, row.edges, T{1});
     for (int64_t e = 0; e < row.edges; ++e)
       if (!(row.skip_loops && row.source[e] == row.self))
-        take(row.source[e], row.weight == nullptr ? T{1} : static_cast<T>(row.weight[e]));
+        take(row.source[e], e, row.weight == nullptr ? T{1} : static_cast<T>(row.weight[e]));
     if (accumulators.max) max.store(to.max, to.max_winner, c, accumulators.winners);
     if (accumulators.min) min.store(to.min, to.min_winner, c, accumulators.winners);
     if (accumulators.sums == AccumulatorSet::kMoments && !std::isfinite(sum)) {
@@ -102,21 +103,27 @@ void add_sym_loop(const RowScratch<T>& to, const Row<T>& row, size_t columns) {
   const T* self = row.x + row.self * row.stride;
   const T scale = row.source_scale[row.self];
   for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+    auto m = hn::LoadU(d, self + c);
+    if (row.term != nullptr) {
+      m = add_edge(d, m, *row.term, loop_at(*row.term, row), row.stride, c);
+      if (row.term->relu) m = hn::IfThenZeroElse(hn::Lt(m, hn::Zero(d)), m);
+    }
     const auto sum = hn::LoadU(d, to.sym + c);
-    hn::StoreU(hn::MulAdd(hn::Set(d, scale), hn::LoadU(d, self + c), sum), d, to.sym + c);
+    hn::StoreU(hn::MulAdd(hn::Set(d, scale), m, sum), d, to.sym + c);
   });
   if (!row.sym_skips_loops) return;
   // The walk skips the graph's own loops by the factor 0, which makes an infinity NaN.
   for (size_t c = 0; c < columns; ++c) {
-    if (std::isfinite(self[c])) continue;
+    if (std::isfinite(to.sym[c])) continue;
+    const auto column = static_cast<int64_t>(c);
     T sum = T{0};
     for (int64_t e = 0; e < row.edges; ++e) {
       const int32_t j = row.source[e];
       if (j == row.self) continue;
       const T w = row.weight == nullptr ? T{1} : static_cast<T>(row.weight[e]);
-      sum += row.source_scale[j] * w * row.x[j * row.stride + static_cast<int64_t>(c)];
+      sum += row.source_scale[j] * w * message_at(row, j, e, column);
     }
-    to.sym[c] = sum + scale * self[c];
+    to.sym[c] = sum + scale * message_at(row, row.self, row.edges, column);
   }
 }
 
@@ -192,31 +199,34 @@ void with_accumulators(AccumulatorSet accumulators, F&& f) {
 }
 
 // The walk for a set of accumulators, chosen once per call of a kernel.
-template <bool kWinners, class T, class To, bool kMayBeWeighted = true>
+template <bool kWinners, class T, class To, bool kMayBeWeighted = true, bool kEdges = false>
 WalkRow<T, To> choose_walk(AccumulatorSet accumulators, bool weighted) {
   constexpr bool kDirect = !std::is_same_v<To, RowScratch<T>>;
-  constexpr Walks kPlain = kDirect        ? Walks::kBothExtrema
-                           : kFewWalks<T> ? Walks::kFew
-                                          : Walks::kNoLoneMin;
+  constexpr Walks kPlain = kDirect || (kEdges && !kFewWalks<T>) ? Walks::kBothExtrema
+                           : kFewWalks<T>                       ? Walks::kFew
+                                                                : Walks::kNoLoneMin;
   WalkRow<T, To> walk = nullptr;
   if constexpr (kMayBeWeighted)
     if (weighted) {
-      if (!kFewWalks<T> && !is_weighted_walk(accumulators.sums, accumulators.sym, accumulators.max,
-                                             accumulators.min)) {
+      constexpr bool kFew = kFewWalks<T> || kEdges;
+      if (kFew || !is_weighted_walk(accumulators.sums, accumulators.sym, accumulators.max,
+                                    accumulators.min)) {
         accumulators.max = accumulators.min = true;
         if (accumulators.sums == AccumulatorSet::kNone) accumulators.sums = AccumulatorSet::kSum;
       }
-      with_accumulators<kWinners, true, kFewWalks<T> ? Walks::kFew : Walks::kWeighted>(
-          accumulators,
-          [&]<AccumulatorSet kAccumulators>() { walk = &walk_row<kAccumulators, true, T, To>; });
+      with_accumulators<kWinners, true, kFew ? Walks::kFew : Walks::kWeighted>(
+          accumulators, [&]<AccumulatorSet kAccumulators>() {
+            walk = &walk_row<kAccumulators, true, kEdges, T, To>;
+          });
       return walk;
     }
   // What a direct walk takes beyond the set has the weight 0, or no place.
-  if constexpr (kDirect) accumulators.max = accumulators.min = accumulators.max || accumulators.min;
+  if constexpr (kPlain == Walks::kBothExtrema)
+    accumulators.max = accumulators.min = accumulators.max || accumulators.min;
   if constexpr (kPlain == Walks::kNoLoneMin)
     accumulators.max = accumulators.max || accumulators.min;
   with_accumulators<kWinners, true, kPlain>(accumulators, [&]<AccumulatorSet kAccumulators>() {
-    walk = &walk_row<kAccumulators, false, T, To>;
+    walk = &walk_row<kAccumulators, false, kEdges, T, To>;
   });
   return walk;
 }
@@ -232,6 +242,7 @@ Row<T> make_row(const FusedShape& shape, const FusedInput<T>& in) {
   row.sym_skips_loops = shape.self_loops == SelfLoops::kSymnorm && in.graph_has_loops;
   row.source_scale = in.source_scale;
   row.prefetch = in.prefetch;
+  if (in.edges.present()) row.term = &in.edges;
   return row;
 }
 
@@ -243,6 +254,9 @@ HWY_INLINE void point_at(Row<T>& row, const CsrView& g, int64_t i, int64_t num_e
   row.edges = g.offsets[i + 1] - begin;
   row.until_end = num_edges - begin;
   row.self = static_cast<int32_t>(i);
+  if (row.term == nullptr) return;
+  if (row.term->type != nullptr) row.type = row.term->type + begin;
+  if (row.term->values != nullptr) row.values = row.term->values + begin * row.term->columns;
 }
 
 template <bool kWinners, class T>
@@ -253,8 +267,10 @@ class RowAggregator {
         buf_(scratch),
         accumulators_(
             walked_accumulators<T>(AccumulatorSet::of(shape.aggregators, kWinners), kWinners)),
-        walk_(
-            choose_walk<kWinners, T, RowScratch<T>>(accumulators_, input.graph.weights != nullptr)),
+        walk_(input.edges.present() ? choose_walk<kWinners, T, RowScratch<T>, true, true>(
+                                          accumulators_, input.graph.weights != nullptr)
+                                    : choose_walk<kWinners, T, RowScratch<T>>(
+                                          accumulators_, input.graph.weights != nullptr)),
         columns_(static_cast<size_t>(shape.bases * input.bases.width)),
         sym_loop_(has_sym_loop(shape)),
         num_edges_(input.graph.num_edges()),

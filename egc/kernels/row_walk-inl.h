@@ -12,8 +12,10 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
+#include <limits>
 
 #include "egc/kernels/columns-inl.h"
+#include "egc/kernels/edge_term.h"
 #include "egc/kernels/row_scratch.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +36,48 @@ struct Row {
   bool sym_skips_loops = false;     // ... for symnorm only
   const T* source_scale = nullptr;  // of symnorm
   bool prefetch = false;
+  const EdgeTerm<T>* term = nullptr;  // what edges add; null: nothing
+  const int32_t* type = nullptr;      // of its edges
+  const T* values = nullptr;          // of its edges
 };
+
+// An edge as the term sees it: its row of the table and its numbers, if there are any.
+template <class T>
+struct EdgeAt {
+  const T* table = nullptr;
+  const T* values = nullptr;
+};
+template <class T>
+HWY_INLINE EdgeAt<T> edge_at(const EdgeTerm<T>& term, const Row<T>& row, int64_t e) {
+  return {term.table + (row.type == nullptr ? 0 : row.type[e]) * row.stride,
+          row.values + e * term.columns};
+}
+template <class T>
+HWY_INLINE EdgeAt<T> loop_at(const EdgeTerm<T>& term, const Row<T>& row) {
+  return {term.table + term.types * row.stride, nullptr};
+}
+
+// x_j + e for a vector of columns.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> add_edge(D d, hn::Vec<D> x, const EdgeTerm<T>& term, const EdgeAt<T>& edge,
+                               int64_t stride, size_t at) {
+  auto m = hn::Add(x, hn::LoadU(d, edge.table + at));
+  if (edge.values != nullptr)
+    for (int64_t k = 0; k < term.columns; ++k)
+      m = hn::MulAdd(hn::Set(d, edge.values[k]), hn::LoadU(d, term.linear + k * stride + at), m);
+  return m;
+}
+// The same of one column, phi included: for rows that are repaired.
+template <class T>
+T message_at(const Row<T>& row, int64_t j, int64_t e, int64_t c) {
+  T m = row.x[j * row.stride + c];
+  if (row.term == nullptr) return m;
+  const EdgeAt<T> edge = e == row.edges ? loop_at(*row.term, row) : edge_at(*row.term, row, e);
+  m += edge.table[c];
+  for (int64_t k = 0; edge.values != nullptr && k < row.term->columns; ++k)
+    m += edge.values[k] * row.term->linear[k * row.stride + c];
+  return row.term->relu && m < T{0} ? T{0} : m;
+}
 
 // How many edges ahead a row is asked for: about what is in flight while a line travels from
 // memory.
@@ -144,13 +187,14 @@ struct Accumulators {
   [[no_unique_address]] If<kAccumulators.min && kAccumulators.winners && kWeighted, V[kVectors]>
       min_weight;
 
-  // Takes the neighbour row x + at[v]; the first one initialises.
-  template <bool kFirst>
-  HWY_INLINE void take(D d, const T* x, const size_t* at, int32_t source, T weight, T scale) {
+  // Takes a neighbour, load(v) of which is vector v of its row; the first one initialises.
+  // `source`: by what winners know it.
+  template <bool kFirst, class Load>
+  HWY_INLINE void take(D d, Load&& load, int32_t source, T weight, T scale) {
     const DI di;
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      V raw = hn::LoadU(d, x + at[v]);
+      V raw = load(v);
       if constexpr (kUses > 1) raw = loaded_once(raw);
       V m = raw;  // the message
       if constexpr (kWeighted) m = hn::Mul(raw, hn::Set(d, weight));
@@ -394,10 +438,11 @@ HWY_INLINE void merge(D d, const Accumulators<kAccumulators, false, kVectors, D>
       __builtin_prefetch(next + c);                                   \
   }
 
-// Walks the row for one block of columns; with no neighbours nothing is stored. kPrefetch: whether
-// the row may ask for that.
-template <AccumulatorSet kAccumulators, bool kWeighted, int kVectors, bool kPrefetch = true,
-          class D, class F>
+// Walks the row for one block of columns; with no neighbours nothing is stored. kEdges: whether
+// edges add a term; winners are then places in the row, its length for the added loop, not sources.
+// kPrefetch: whether the row may ask for that.
+template <AccumulatorSet kAccumulators, bool kWeighted, int kVectors, bool kEdges = false,
+          bool kPrefetch = true, class D, class F>
 HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, size_t last,
                              F&& store) {
   using T = hn::TFromD<D>;
@@ -419,19 +464,39 @@ HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, s
       return T{1};
   };
 
+  // No message is below the floor: zero for ReLU.
+  const auto floor =
+      hn::Set(d, kEdges && row.term->relu ? T{0} : -std::numeric_limits<T>::infinity());
+  // Edge e from j; e == row.edges is the added loop.
+  const auto take = [&](auto is_first, int64_t e, int32_t j, T weight) HWY_ATTR {
+    const T* x = row.x + j * row.stride;
+    const T scale = scale_of(j, weight);
+    if constexpr (kEdges) {
+      const EdgeAt<T> edge = e == row.edges ? loop_at(*row.term, row) : edge_at(*row.term, row, e);
+      const auto load = [&](int v) HWY_ATTR {
+        const auto m = add_edge(d, hn::LoadU(d, x + at[v]), *row.term, edge, row.stride, at[v]);
+        return hn::IfThenZeroElse(hn::Lt(m, floor), m);  // NaN stays NaN
+      };
+      acc.template take<is_first()>(d, load, static_cast<int32_t>(e), weight, scale);
+    } else {
+      const auto load = [&](int v) HWY_ATTR { return hn::LoadU(d, x + at[v]); };
+      acc.template take<is_first()>(d, load, j, weight, scale);
+    }
+  };
+  constexpr std::true_type kFirstOne;
+  constexpr std::false_type kNext;
+
   int64_t count = 0;
   int64_t e = 0;
   if (row.loop_first) {
-    acc.template take<true>(d, row.x + row.self * row.stride, at, row.self, T{1},
-                            scale_of(row.self, T{1}));
+    take(kFirstOne, row.edges, row.self, T{1});
     count = 1;
   } else {
     while (e < row.edges && row.skip_loops && row.source[e] == row.self) ++e;
     if (e == row.edges) return {};
     const int32_t j = row.source[e];
     EGC_PREFETCH_AHEAD(e)
-    acc.template take<true>(d, row.x + j * row.stride, at, j, weight_of(e),
-                            scale_of(j, weight_of(e)));
+    take(kFirstOne, e, j, weight_of(e));
     count = 1;
     ++e;
   }
@@ -443,8 +508,7 @@ HWY_INLINE Walked walk_block(D d, const Row<hn::TFromD<D>>& row, size_t begin, s
       const int32_t j = row.source[e];
       EGC_PREFETCH_AHEAD(e)
       if (row.skip_loops && j == row.self) continue;
-      acc.template take<false>(d, row.x + j * row.stride, at, j, weight_of(e),
-                               scale_of(j, weight_of(e)));
+      take(kNext, e, j, weight_of(e));
       ++count;
     }
     if (e == row.edges) break;
@@ -485,7 +549,7 @@ HWY_INLINE int64_t walk_partial_row(const Row<T>& row, const PartialRow<T>& to) 
   using D = hn::ScalableTag<T>;
   int64_t count = 0;
   for (size_t c = 0; c < kBlockedColumns; c += kVectors * kLanes<D>)
-    count = walk_block<kAccumulators, false, kVectors, false>(
+    count = walk_block<kAccumulators, false, kVectors, /*kEdges=*/false, /*kPrefetch=*/false>(
                 D(), row, c, c + (kVectors - 1) * kLanes<D>,
                 [&](const auto& acc, auto d, const size_t*, int64_t) HWY_ATTR {
                   to.first ? merge<true>(d, acc, c, to) : merge<false>(d, acc, c, to);

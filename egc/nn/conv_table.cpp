@@ -19,6 +19,11 @@ ConvPtr plain(const ConvSpec& s) {
   return std::make_shared<Layer>(s.in_channels, s.out_channels);
 }
 
+template <class Layer>
+ConvPtr with_edges(const ConvSpec& s) {
+  return std::make_shared<Layer>(s.in_channels, s.out_channels, s.edges);
+}
+
 ConvPtr egc_s(const ConvSpec& s) { return std::make_shared<EgcConv>(egc_options("egc-s", s)); }
 ConvPtr egc_m(const ConvSpec& s) { return std::make_shared<EgcConv>(egc_options("egc-m", s)); }
 
@@ -36,11 +41,12 @@ ConvPtr attention(const ConvSpec& s) {
 
 template <Aggregator kAggregator>
 ConvPtr mpnn(const ConvSpec& s) {
-  return std::make_shared<MpnnConv>(s.in_channels, s.out_channels, kAggregator, s.towers);
+  return std::make_shared<MpnnConv>(s.in_channels, s.out_channels, kAggregator, s.towers, s.edges);
 }
 
 ConvPtr pna(const ConvSpec& s) {
-  return std::make_shared<PnaConv>(s.in_channels, s.out_channels, s.mean_log_degree, s.towers);
+  return std::make_shared<PnaConv>(s.in_channels, s.out_channels, s.mean_log_degree, s.towers,
+                                   s.edges);
 }
 
 ConvPtr rgcn(const ConvSpec& s) {
@@ -69,6 +75,8 @@ EgcConvOptions egc_options(std::string_view name, const ConvSpec& s) {
   o.aggregators = s.aggregators.value_or(o.aggregators);
   o.self_loops = s.self_loops;
   o.activation = s.activation;
+  o.edges = s.edges;
+  o.relu_messages = s.relu_messages;
   return o;
 }
 
@@ -78,23 +86,30 @@ bool LayerDescriptor::takes(std::string_view option) const {
 
 const std::vector<LayerDescriptor>& layer_table() {
   using Options = std::vector<std::string_view>;
-  static const Options egc = {"heads", "bases", "aggregators", "self_loops", "activation"};
+  static const Options egc = {"heads",      "bases",      "aggregators",
+                              "self_loops", "activation", "message"};
   static const Options shared_egc = {"heads", "bases", "aggregators"};
   static const std::vector<LayerDescriptor> table = {
-      {.name = "gcn", .make = &plain<GcnConv>},
-      {.name = "gin", .make = &plain<GinConv>},
+      {.name = "gcn", .make = &with_edges<GcnConv>, .takes_edges = true},
+      {.name = "gin", .make = &with_edges<GinConv>, .takes_edges = true},
       {.name = "sage", .make = &sage, .options = {"aggregators"}},
       {.name = "gat", .make = &attention<GatConv>, .options = {"heads"}, .last_has_one_head = true},
       {.name = "gatv2",
        .make = &attention<Gatv2Conv>,
        .options = {"heads"},
        .last_has_one_head = true},
-      {.name = "mpnn-sum", .make = &mpnn<Aggregator::kAdd>, .options = {"towers"}},
-      {.name = "mpnn-max", .make = &mpnn<Aggregator::kMax>, .options = {"towers"}},
-      {.name = "pna", .make = &pna, .options = {"towers", "mean_log_degree"}},
-      {.name = "egc-s", .make = &egc_s, .options = egc},
-      {.name = "egc-m", .make = &egc_m, .options = egc},
-      {.name = "egc", .make = &egc_s, .options = egc},
+      {.name = "mpnn-sum",
+       .make = &mpnn<Aggregator::kAdd>,
+       .options = {"towers"},
+       .takes_edges = true},
+      {.name = "mpnn-max",
+       .make = &mpnn<Aggregator::kMax>,
+       .options = {"towers"},
+       .takes_edges = true},
+      {.name = "pna", .make = &pna, .options = {"towers", "mean_log_degree"}, .takes_edges = true},
+      {.name = "egc-s", .make = &egc_s, .options = egc, .takes_edges = true},
+      {.name = "egc-m", .make = &egc_m, .options = egc, .takes_edges = true},
+      {.name = "egc", .make = &egc_s, .options = egc, .takes_edges = true},
       {.name = "rgcn", .make = &rgcn, .is_typed = true},
       {.name = "regc", .make = &regc, .options = shared_egc, .is_typed = true},
       {.name = "mlp", .make = &plain<MlpConv>},

@@ -31,6 +31,9 @@ EgcConv::EgcConv(EgcConvOptions opts) : options(std::move(opts)) {
   bases_weight = add_parameter("bases_lin.weight", {columns, o.in_channels});
   comb_weight = add_parameter("comb_lin.weight", {weights, o.in_channels});
   comb_bias = add_parameter("comb_lin.bias", {weights});
+  check(!o.relu_messages || !o.edges.empty(), "EgcConv: ReLU messages need edge features");
+  edges = make_edge_encoder(o.edges, columns, o.self_loops != SelfLoops::kNone);
+  if (edges) add_module("edges", edges);
 }
 
 void EgcConv::reset_parameters(Rng& rng) {
@@ -39,6 +42,7 @@ void EgcConv::reset_parameters(Rng& rng) {
   uniform(comb_weight->value, bound, rng);
   uniform(comb_bias->value, bound, rng);
   if (bias) bias->value.fill(0);
+  if (edges) edges->reset_parameters(rng);
 }
 
 ops::EgcShape EgcConv::shape() const {
@@ -51,8 +55,9 @@ Tensor EgcConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
   check_conv_input("EgcConv", x, graph, options.in_channels);
   return ops::egc(
       tape, shape(),
-      {bases_weight->value, comb_weight->value, comb_bias->value, bias ? bias->value : Tensor()}, x,
-      graph, epilogue);
+      {bases_weight->value, comb_weight->value, comb_bias->value, bias ? bias->value : Tensor(),
+       edge_term(edges, tape, graph, options.relu_messages)},
+      x, graph, epilogue);
 }
 
 Tensor EgcConv::combination(const Tensor& x) const {
@@ -67,7 +72,8 @@ Tensor EgcConv::term_norms(const Tensor& x, const Csr& graph) const {
   Tape tape = Tape::inference();
   const Tensor bases = ops::linear(tape, x, bases_weight->value, {});
   const Tensor aggregates =
-      ops::aggregate(tape, graph, options.aggregators, options.self_loops, bases);
+      ops::aggregate(tape, graph, options.aggregators, options.self_loops, bases, {}, {},
+                     edge_term(edges, tape, graph, options.relu_messages));
   const Tensor terms = combination(x);
   const int64_t count = options.aggregators.size() * options.bases;  // of a head
   const int64_t width = options.out_channels / options.heads;

@@ -6,37 +6,47 @@
 
 namespace egc::nn {
 
-GcnConv::GcnConv(int64_t in_channels, int64_t out_channels) : in_(in_channels) {
+GcnConv::GcnConv(int64_t in_channels, int64_t out_channels, const EdgeSchema& edge_schema)
+    : in_(in_channels) {
   bias = add_parameter("bias", {out_channels});
   lin = add_module("lin", std::make_shared<Linear>(in_channels, out_channels, /*has_bias=*/false));
+  edges = make_edge_encoder(edge_schema, out_channels, /*has_loops=*/true);
+  if (edges) add_module("edges", edges);
 }
 
 void GcnConv::reset_parameters(Rng& rng) {
   glorot_uniform(lin->weight->value, rng);
   bias->value.fill(0);
+  if (edges) edges->reset_parameters(rng);
 }
 
 Tensor GcnConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
                         const ops::EpilogueTensors& epilogue) {
   check_conv_input("GcnConv", x, graph, in_);
   return ops::aggregate(tape, graph, {Aggregator::kSymnorm}, SelfLoops::kSymnorm,
-                        lin->forward(tape, x), bias->value, epilogue);
+                        lin->forward(tape, x), bias->value, epilogue,
+                        edge_term(edges, tape, graph, /*relu=*/true));
 }
 
-GinConv::GinConv(int64_t in_channels, int64_t out_channels) : in_(in_channels) {
+GinConv::GinConv(int64_t in_channels, int64_t out_channels, const EdgeSchema& edge_schema)
+    : in_(in_channels) {
   eps = add_parameter("eps", {1});
   nn = add_module("nn", std::make_shared<Linear>(in_channels, out_channels));
+  edges = make_edge_encoder(edge_schema, in_channels, /*has_loops=*/false);
+  if (edges) add_module("edges", edges);
 }
 
 void GinConv::reset_parameters(Rng& rng) {
   nn->reset_parameters(rng);
   eps->value.fill(0);
+  if (edges) edges->reset_parameters(rng);
 }
 
 Tensor GinConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
                         const ops::EpilogueTensors& epilogue) {
   check_conv_input("GinConv", x, graph, in_);
-  const Tensor sum = ops::aggregate(tape, graph, {Aggregator::kAdd}, SelfLoops::kNone, x);
+  const Tensor sum = ops::aggregate(tape, graph, {Aggregator::kAdd}, SelfLoops::kNone, x, {}, {},
+                                    edge_term(edges, tape, graph, /*relu=*/true));
   return nn->forward(tape, ops::scaled_add(tape, sum, x, eps->value), epilogue);
 }
 

@@ -102,7 +102,8 @@ double mean_log_degree(const std::vector<int64_t>& histogram) {
   return sum / nodes;
 }
 
-MpnnConv::MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers)
+MpnnConv::MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers,
+                   const EdgeSchema& edge_schema)
     : in_(in_channels), out_(out_channels), aggregator_(aggregator) {
   check(aggregator == Aggregator::kAdd || aggregator == Aggregator::kMax,
         "MpnnConv: the aggregator must be add or max, got {}", egc::name_of(aggregator));
@@ -114,6 +115,8 @@ MpnnConv::MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggrega
   for (int64_t t = 0; t < towers; ++t)
     add_module("update_layer." + std::to_string(t), update_layer[t]);
   lin = add_module("lin", std::make_shared<Linear>(out_, out_));
+  edges = make_edge_encoder(edge_schema, out_, /*has_loops=*/false);
+  if (edges) add_module("edges", edges);
 }
 
 Tensor MpnnConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
@@ -128,7 +131,9 @@ Tensor MpnnConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
                                *to = static_cast<std::decay_t<decltype(*to)>>(degree);
                              });
   const Tensor aggregate = ops::add_scaled_rows(
-      tape, ops::aggregate(tape, graph, {aggregator_}, SelfLoops::kNone, parts.of_source),
+      tape,
+      ops::aggregate(tape, graph, {aggregator_}, SelfLoops::kNone, parts.of_source, {}, {},
+                     edge_term(edges, tape, graph, /*relu=*/false)),
       parts.of_target, times);
   std::vector<ops::LinearTerm> terms;
   for (int64_t t = 0; t < towers_.count; ++t) {
@@ -149,7 +154,8 @@ Tensor MpnnConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
   return lin->forward(tape, updated, epilogue);
 }
 
-PnaConv::PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers)
+PnaConv::PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers,
+                 const EdgeSchema& edge_schema)
     : in_(in_channels), out_(out_channels), mean_log_degree_(mean_log_degree) {
   check(mean_log_degree > 0, "PnaConv: mean_log_degree must be positive, got {}", mean_log_degree);
   towers_ = make_towers("PnaConv", in_, out_, towers);
@@ -161,6 +167,8 @@ PnaConv::PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degr
   for (int64_t t = 0; t < towers; ++t)
     add_module("post_nns." + std::to_string(t) + ".0", post_nns[t]);
   lin = add_module("lin", std::make_shared<Linear>(out_, out_));
+  edges = make_edge_encoder(edge_schema, in_, /*has_loops=*/false);
+  if (edges) add_module("edges", edges);
 }
 
 // One product for all scalers, columns [t, s, out]: the scalers are applied to the results, which
@@ -201,8 +209,10 @@ Tensor PnaConv::forward(Tape& tape, const Tensor& x, const Csr& graph,
   const AggregatorSet four = {Aggregator::kMean, Aggregator::kMin, Aggregator::kMax,
                               Aggregator::kVar};
   const Tensor aggregates = ops::shift_aggregates(
-      tape, ops::aggregate(tape, graph, four, SelfLoops::kNone, parts.of_source), parts.of_target,
-      has_neighbours(graph, x.dtype()), kMinVariance);  // [N, 4 * in]
+      tape,
+      ops::aggregate(tape, graph, four, SelfLoops::kNone, parts.of_source, {}, {},
+                     edge_term(edges, tape, graph, /*relu=*/false)),
+      parts.of_target, has_neighbours(graph, x.dtype()), kMinVariance);  // [N, 4 * in]
   const Tensor scaled = scaled_updates(tape, x, aggregates);
   const Tensor scalers = of_degrees(graph, x.dtype(), kScalers, [&](double degree, auto* to) {
     using T = std::decay_t<decltype(*to)>;

@@ -7,6 +7,7 @@
 #include "egc/engine/fused.h"
 #include "egc/engine/spmm.h"
 #include "egc/ops/column_sum.h"
+#include "egc/ops/edge_rows.h"
 #include "egc/ops/halo_exchange.h"
 
 namespace egc::ops {
@@ -16,8 +17,9 @@ using kernels::FusedShape;
 
 // Without weights the fused pass gives every aggregate its own columns.
 template <class T>
-FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const Tensor& x) {
-  return {graph, shape, SliceLayout::row_major(1, x.columns()), x.data<T>(), nullptr};
+FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const Tensor& x,
+                        const EdgeRows<T>& edges) {
+  return {graph, shape, SliceLayout::row_major(1, x.columns()), x.data<T>(), nullptr, edges};
 }
 
 Csr selection(int64_t sources, std::span<const int64_t> indices) {
@@ -32,12 +34,17 @@ Csr selection(int64_t sources, std::span<const int64_t> indices) {
 
 Tensor aggregate(Tape& tape, const Csr& graph, const AggregatorSet& aggregators,
                  SelfLoops self_loops, const Tensor& x, const Tensor& bias,
-                 const EpilogueTensors& epilogue) {
+                 const EpilogueTensors& epilogue, const EdgeTerm& edges) {
   expect_matrix("aggregate", "x", x, graph.num_own_sources());
   const FusedShape shape{aggregators, self_loops, aggregators.size(), 1, x.columns()};
   check_fused(graph, shape);
   if (bias.defined()) expect_matrix("aggregate", "bias", bias, 1, shape.out_width(), x.dtype());
-  const bool recorded = tape.wants({&x, &bias});
+  check_edge_term("aggregate", edges, graph, x.columns(), x.dtype());
+  const SliceLayout layout = SliceLayout::row_major(1, x.columns());
+  const Tensor rows_of_edges = edge_rows(edges, graph, layout, x.dtype());
+  const std::vector<Tensor> inputs = {x,          bias,           edges.table, edges.linear,
+                                      edges.bias, edges.self_edge};
+  const bool recorded = tape.wants(inputs);
   Tensor all = x.detached();  // of a part of a graph with the others' rows
   std::optional<HaloRows> halo;
   if (graph.halo() != nullptr) {
@@ -48,7 +55,8 @@ Tensor aggregate(Tape& tape, const Csr& graph, const AggregatorSet& aggregators,
   with_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const auto rows = [&](int64_t begin, int64_t end) {
-      fused_forward(problem<T>(graph, shape, all), pointer<T>(bias), out.data<T>(),
+      fused_forward(problem<T>(graph, shape, all, borrow_edges<T>(edges, rows_of_edges)),
+                    pointer<T>(bias), out.data<T>(),
                     borrow<T>(epilogue, out.rows(), out.columns(), recorded), {begin, end});
     };
     const int64_t interior = halo ? graph.halo()->interior : 0;
@@ -59,15 +67,22 @@ Tensor aggregate(Tape& tape, const Csr& graph, const AggregatorSet& aggregators,
     rows(interior, graph.num_targets());
   });
   if (recorded)
-    tape.record(out, {x, bias}, [graph, shape, all, x, bias](const Tensor& grad_out) {
+    tape.record(out, inputs, [=](const Tensor& grad_out) {
       with_type(grad_out.dtype(), [&](auto zero) {
         using T = decltype(zero);
         add_column_sum<T>(grad_out, bias);
-        if (x.gradient() == nullptr) return;
+        if (x.gradient() == nullptr && !edges.present()) return;
         const Tensor grad_x = Tensor::empty(all.rows(), all.columns(), all.dtype());
-        fused_backward(problem<T>(graph, shape, all), static_cast<const T*>(grad_out.data<T>()),
-                       grad_x.data<T>(), static_cast<T*>(nullptr));
-        x.gradient()->add(graph.halo() == nullptr ? grad_x : return_halo(*graph.halo(), grad_x));
+        const Tensor grad_edges =
+            edges.present()
+                ? Tensor::empty(rows_of_edges.rows(), rows_of_edges.columns(), all.dtype())
+                : Tensor();
+        fused_backward(problem<T>(graph, shape, all, borrow_edges<T>(edges, rows_of_edges)),
+                       static_cast<const T*>(grad_out.data<T>()), grad_x.data<T>(),
+                       static_cast<T*>(nullptr), pointer<T>(grad_edges));
+        add_edge_gradients(edges, graph, layout, grad_edges);
+        if (x.gradient() != nullptr)
+          x.gradient()->add(graph.halo() == nullptr ? grad_x : return_halo(*graph.halo(), grad_x));
       });
     });
   return out;

@@ -6,6 +6,7 @@
 #include "egc/engine/fused.h"
 #include "egc/engine/gemm.h"
 #include "egc/ops/column_sum.h"
+#include "egc/ops/edge_rows.h"
 #include "egc/ops/halo_exchange.h"
 
 namespace egc::ops {
@@ -18,6 +19,8 @@ struct Products {
   SliceLayout layout;
   Tensor bases;    // [num_sources, B*L] in the layout; of a part of a graph with the others' rows
   Tensor weights;  // [num_targets, H*A*B], activated
+  Tensor edges;    // edge_rows() in the layout; undefined: edges add nothing
+  bool relu = false;
 };
 
 SliceLayout layout_of(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
@@ -32,7 +35,12 @@ FusedShape fused_shape(const EgcShape& s, int64_t head_width) {
 
 template <class T>
 FusedProblem<T> problem(const Csr& graph, const FusedShape& shape, const Products& p) {
-  return {graph, shape, p.layout, p.bases.data<T>(), p.weights.data<T>()};
+  return {graph,
+          shape,
+          p.layout,
+          p.bases.data<T>(),
+          p.weights.data<T>(),
+          {pointer<T>(p.edges), p.relu}};
 }
 
 // The fused pass; of a part of a graph the others' rows travel while rows that do not need them
@@ -62,16 +70,20 @@ void run_fused(const Csr& graph, const FusedShape& shape, Products& p, const Ten
 struct FusedGradients {
   Tensor bases;    // in the layout
   Tensor weights;  // of the activated weights
+  Tensor edges;    // of the rows of edges
 };
 
 FusedGradients run_fused_backward(const Csr& graph, const FusedShape& shape, const Products& p,
                                   const Tensor& grad_out) {
   FusedGradients g{Tensor::empty(p.bases.rows(), p.bases.columns(), p.bases.dtype()),
-                   Tensor::empty(p.weights.rows(), p.weights.columns(), p.weights.dtype())};
+                   Tensor::empty(p.weights.rows(), p.weights.columns(), p.weights.dtype()),
+                   {}};
+  if (p.edges.defined())
+    g.edges = Tensor::empty(p.edges.rows(), p.edges.columns(), p.edges.dtype());
   with_type(grad_out.dtype(), [&](auto zero) {
     using T = decltype(zero);
     fused_backward(problem<T>(graph, shape, p), static_cast<const T*>(grad_out.data<T>()),
-                   g.bases.data<T>(), g.weights.data<T>());
+                   g.bases.data<T>(), g.weights.data<T>(), pointer<T>(g.edges));
   });
   if (graph.halo() != nullptr) g.bases = return_halo(*graph.halo(), g.bases);
   return g;
@@ -237,6 +249,7 @@ void check_egc(const EgcShape& s, const EgcWeights& w, const Tensor& x, const Te
         "egc: a graph whose {} targets are other nodes than its {} sources needs features of both",
         graph.num_targets(), graph.num_own_sources());
   check_fused(graph, fused_shape(s, w.theta.rows() / s.bases));
+  check_edge_term("egc", w.edges, graph, w.theta.rows(), type);
 }
 
 // As egc_forward(), with an epilogue.
@@ -245,7 +258,8 @@ void forward(const EgcShape& shape, const EgcWeights& w, const Tensor& x, const 
              bool recorded, const Tensor& out) {
   const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
   const SliceLayout layout = layout_of(shape, w, x, graph);
-  Products p{layout, products.bases, products.weights};
+  Products p{layout, products.bases, products.weights, edge_rows(w.edges, graph, layout, x.dtype()),
+             w.edges.relu};
   make_products(shape, w, x, x_target, theta_by_slice(w.theta, layout), p);
   run_fused(graph, fused, p, w.bias, epilogue, recorded, out);
   products.bases = p.bases;
@@ -266,7 +280,11 @@ void egc_backward(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
   const FusedShape fused = fused_shape(shape, w.theta.rows() / shape.bases);
   const SliceLayout layout = layout_of(shape, w, x, graph);
   const FusedGradients g =
-      run_fused_backward(graph, fused, {layout, products.bases, products.weights}, grad_out);
+      run_fused_backward(graph, fused,
+                         {layout, products.bases, products.weights,
+                          edge_rows(w.edges, graph, layout, grad_out.dtype()), w.edges.relu},
+                         grad_out);
+  add_edge_gradients(w.edges, graph, layout, g.edges);
   activate_weights_backward(shape.activation, shape.heads, products.weights, g.weights);
   const Tensor theta = theta_by_slice(w.theta, layout);
   with_type(grad_out.dtype(), [&](auto zero) {
@@ -279,17 +297,19 @@ void egc_backward(const EgcShape& shape, const EgcWeights& w, const Tensor& x,
 Tensor egc(Tape& tape, const EgcShape& shape, const EgcWeights& w, const Tensor& x,
            const Csr& graph, const EpilogueTensors& epilogue, const Tensor& x_target) {
   check_egc(shape, w, x, x_target, graph);
-  const bool recorded = tape.wants({&x, &x_target, &w.theta, &w.phi, &w.phi_bias, &w.bias});
+  const std::vector<Tensor> inputs = {
+      x,      x_target,      w.theta,        w.phi,        w.phi_bias,
+      w.bias, w.edges.table, w.edges.linear, w.edges.bias, w.edges.self_edge};
+  const bool recorded = tape.wants(inputs);
   EgcProducts products{Tensor::empty(x.rows(), w.theta.rows(), x.dtype()),
                        Tensor::empty(graph.num_targets(), w.phi.rows(), x.dtype())};
   Tensor out =
       Tensor::empty(graph.num_targets(), w.theta.rows() / shape.bases * shape.heads, x.dtype());
   forward(shape, w, x, x_target, graph, products, epilogue, recorded, out);
   if (recorded)
-    tape.record(out, {x, x_target, w.theta, w.phi, w.phi_bias, w.bias},
-                [shape, w, x, x_target, graph, products](const Tensor& grad_out) {
-                  egc_backward(shape, w, x, x_target, graph, products, grad_out);
-                });
+    tape.record(out, inputs, [shape, w, x, x_target, graph, products](const Tensor& grad_out) {
+      egc_backward(shape, w, x, x_target, graph, products, grad_out);
+    });
   return out;
 }
 
@@ -305,8 +325,10 @@ Tensor egc_aggregate(Tape& tape, const EgcShape& shape, const Tensor& bases, con
   if (bias.defined())
     expect_matrix("egc_aggregate", "bias", bias, 1, fused.out_width(), bases.dtype());
   const bool recorded = tape.wants({&bases, &weights, &bias});
-  Products products{SliceLayout::row_major(shape.bases, fused.head_width), bases.detached(),
-                    weights.detached()};
+  Products products{SliceLayout::row_major(shape.bases, fused.head_width),
+                    bases.detached(),
+                    weights.detached(),
+                    {}};
   Tensor out = Tensor::empty(graph.num_targets(), fused.out_width(), bases.dtype());
   run_fused(graph, fused, products, bias, {}, recorded, out);
   if (recorded)

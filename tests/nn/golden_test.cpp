@@ -30,9 +30,12 @@ std::string layer_of(const Metadata& meta) {
 
 nn::ConvSpec spec_of(const Metadata& meta) {
   nn::ConvSpec s;
-  s.in_channels = std::stoll(meta.at("in_channels"));
-  s.out_channels = std::stoll(meta.at("out_channels"));
+  if (meta.contains("in_channels")) {
+    s.in_channels = std::stoll(meta.at("in_channels"));
+    s.out_channels = std::stoll(meta.at("out_channels"));
+  }
   const std::string layer = layer_of(meta);
+  if (meta.contains("message")) s.relu_messages = meta.at("message") == "relu";
   if (meta.contains("heads")) s.heads = std::stoll(meta.at("heads"));
   if (meta.contains("bases")) s.bases = std::stoll(meta.at("bases"));
   if (meta.contains("towers")) s.towers = std::stoll(meta.at("towers"));
@@ -121,6 +124,74 @@ INSTANTIATE_TEST_SUITE_P(Layers, GoldenTest,
                                                            "mpnn_", "pna_"})),
                          [](const auto& info) { return golden_name(info.param); });
 
+// EGC with edge features. The files name the encoder's parameters otherwise.
+std::string edge_name(std::string name) {
+  if (name == "edge_table") return "edges.table";
+  if (name == "self_edge") return "edges.self_edge";
+  if (name.starts_with("edge_lin.")) return "edges.lin." + name.substr(9);
+  return name;
+}
+
+State edge_names(const State& from) {
+  State out;
+  for (const auto& [name, values] : from) out.emplace(edge_name(name), values);
+  return out;
+}
+
+// With the features of edges.
+Csr edge_graph(const SafetensorsFile& file, int64_t nodes, nn::EdgeSchema& schema) {
+  EdgeFeatures features;
+  const NdArray attr(file.at("in.edge_attr"));
+  if (file.metadata().at("edge_features") == "categorical") {
+    const auto types = attr.values<int64_t>();
+    schema.categories = {NdArray(file.at("param.edge_table")).to_tensor(DType::kF64).rows()};
+    features.type.assign(types.begin(), types.end());
+    features.types =
+        std::make_shared<const EdgeTypes>(EdgeTypes::of_one_feature(schema.categories[0]));
+  } else {
+    const Tensor values = attr.to_tensor(DType::kF64);
+    features.columns = schema.numbers = values.columns();
+    features.exact.assign(values.data<double>(), values.data<double>() + values.size());
+  }
+  const NdArray edge_index(file.at("in.edge_index"));
+  const auto ends = edge_index.values<int64_t>();
+  const size_t edges = ends.size() / 2;
+  return Csr::from_edges(nodes, ends.first(edges), ends.last(edges), {}, features);
+}
+
+class GoldenEdgeTest : public GoldenTest {};
+
+TEST_P(GoldenEdgeTest, OutputAndGradients) {
+  const SafetensorsFile file(GetParam());
+  nn::ConvSpec spec = spec_of(file.metadata());
+  const Tensor x = tensor_at(file, "in.x").with_gradient();
+  const Tensor want = tensor_at(file, "out.y");
+  spec.in_channels = x.columns();
+  spec.out_channels = want.columns();
+  const Csr graph = edge_graph(file, x.rows(), spec.edges);
+  const State params = edge_names(tensors_under(file, "param."));
+  const State grads = edge_names(tensors_under(file, "grad."));
+  const auto conv = nn::make_conv("egc", spec);
+  conv->to(DType::kF64);
+  conv->load_state(params, "golden");
+  for (const std::string& target : kernels::available_targets()) {
+    kernels::force_target(target);
+    Tape tape = Tape::training(0);
+    const Tensor y = conv->forward(tape, x, graph);
+    EXPECT_TRUE(close(y, want, 1e-9)) << target;
+    tape.backward(y, tensor_at(file, "in.upstream"));
+    EXPECT_TRUE(close(x.gradient()->take(), shaped_as(x, grads.at("x")), 1e-9)) << target;
+    for (const auto& [name, p] : conv->named_parameters())
+      EXPECT_TRUE(close(p->value.gradient()->take(), shaped_as(p->value, grads.at(name)), 1e-9))
+          << target << " " << name;
+    Tape inference = Tape::inference();
+    EXPECT_TRUE(close(conv->forward(inference, x, graph), want, 1e-9)) << target;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Edges, GoldenEdgeTest, ::testing::ValuesIn(golden_files({"egc_edge_"})),
+                         [](const auto& info) { return golden_name(info.param); });
+
 class GoldenHeteroTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenHeteroTest, OutputAndGradients) {
@@ -187,6 +258,7 @@ TEST(GoldenFiles, AreThere) {
   EXPECT_GE(golden_files({"egc_authors_", "egc_pyg_"}).size(), 119U);
   EXPECT_GE(golden_files({"gcn_", "gin_", "sage_", "gat_", "gatv2_", "mpnn_", "pna_"}).size(), 24U);
   EXPECT_EQ(golden_files({"rgcn_", "regc_"}).size(), 2U);
+  EXPECT_EQ(golden_files({"egc_edge_"}).size(), 48U);
 }
 
 }  // namespace

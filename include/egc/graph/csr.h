@@ -6,13 +6,15 @@
 #include <span>
 #include <vector>
 
+#include "egc/graph/edge_features.h"
 #include "egc/graph/halo.h"
 #include "egc/graph/source_blocks.h"
 #include "egc/kernels/csr_view.h"
 
 namespace egc {
 
-// An immutable graph: row i lists the sources of the edges to target i, with optional edge weights.
+// An immutable graph: row i lists the sources of the edges to target i, with optional edge weights
+// and edge features.
 // Copies share memory. Transpose and degrees are computed on first use and kept.
 //
 // A graph made with one number of nodes has edges among the same nodes: row i belongs to source i,
@@ -27,21 +29,24 @@ class Csr {
   Csr() : Csr(0, {0}, {}) {}
 
   // From arrays in CSR form; rows keep their order. offsets: [num_nodes + 1], sources: [E],
-  // weights: [E] or empty. Throws kData unless offsets rise from 0 to E and sources are in range.
+  // weights: [E] or empty, features: of each edge or none. Throws kData unless offsets rise from 0
+  // to E and sources are in range.
   Csr(int64_t num_nodes, std::vector<int64_t> offsets, std::vector<int32_t> sources,
-      std::vector<float> weights = {});
+      std::vector<float> weights = {}, EdgeFeatures features = {});
   // As above, between two sets of nodes. The graph of a partition comes with its halo.
   Csr(int64_t num_targets, int64_t num_sources, std::vector<int64_t> offsets,
       std::vector<int32_t> sources, std::vector<float> weights = {},
-      const std::shared_ptr<const Halo>& halo = nullptr);
+      const std::shared_ptr<const Halo>& halo = nullptr, EdgeFeatures features = {});
 
-  // From a list of edges source[k] -> target[k]; weights: [E] or empty. Throws kData with the first
-  // edge that is out of range.
+  // From a list of edges source[k] -> target[k]; weights and features as above. Throws kData with
+  // the first edge that is out of range.
   static Csr from_edges(int64_t num_nodes, std::span<const int64_t> source,
-                        std::span<const int64_t> target, std::span<const float> weights = {});
+                        std::span<const int64_t> target, std::span<const float> weights = {},
+                        const EdgeFeatures& features = {});
   // As above, between two sets of nodes.
   static Csr from_edges(int64_t num_targets, int64_t num_sources, std::span<const int64_t> source,
-                        std::span<const int64_t> target, std::span<const float> weights = {});
+                        std::span<const int64_t> target, std::span<const float> weights = {},
+                        const EdgeFeatures& features = {});
 
   int64_t num_targets() const;  // number of rows
   int64_t num_sources() const;  // sources are in [0, num_sources)
@@ -52,10 +57,14 @@ class Csr {
   bool rows_are_sources() const;  // whether row i is the node of source i
   // Whether targets and sources are the same nodes.
   bool is_square() const { return rows_are_sources() && num_targets() == num_sources(); }
-  std::span<const int64_t> offsets() const;  // [num_targets + 1]
-  std::span<const int32_t> sources() const;  // [num_edges], by row
-  std::span<const float> weights() const;    // [num_edges], or empty
-  CsrView view() const;                      // pointers for kernels, valid while the graph lives
+  std::span<const int64_t> offsets() const;   // [num_targets + 1]
+  std::span<const int32_t> sources() const;   // [num_edges], by row
+  std::span<const float> weights() const;     // [num_edges], or empty
+  const EdgeFeatures& edge_features() const;  // of the edges by row, or none
+  // The numbers of the edges [num_edges, columns] in either precision, converted on first use.
+  template <class T>
+  std::span<const T> edge_values() const;
+  CsrView view() const;  // pointers for kernels, valid while the graph lives
 
   // The same edges by source: row j lists the targets of j. A symmetric graph returns itself.
   const Csr& transposed() const;
@@ -85,10 +94,11 @@ class Csr {
  private:
   struct Data;
   Csr(int64_t num_targets, int64_t num_sources, bool rows_are_sources, std::vector<int64_t> offsets,
-      std::vector<int32_t> sources, std::vector<float> weights, std::shared_ptr<const Halo> halo);
+      std::vector<int32_t> sources, std::vector<float> weights, std::shared_ptr<const Halo> halo,
+      EdgeFeatures features);
   static Csr from_edges(int64_t num_targets, int64_t num_sources, bool rows_are_sources,
                         std::span<const int64_t> source, std::span<const int64_t> target,
-                        std::span<const float> weights);
+                        std::span<const float> weights, const EdgeFeatures& features);
   std::shared_ptr<Data> data_;
 };
 

@@ -26,6 +26,8 @@ struct ConvSpec {
   int64_t towers = 4;                                         // mpnn, pna
   double mean_log_degree = 1.0;                               // pna: of the training set
   HeteroSchema schema = HeteroSchema::homogeneous();          // rgcn, regc
+  EdgeSchema edges;            // features of edges; of layers that take them
+  bool relu_messages = false;  // egc: messages ReLU(z_j + e_ij)
 };
 
 // A row of the table.
@@ -35,6 +37,7 @@ struct LayerDescriptor {
   std::shared_ptr<Conv> (*make)(const ConvSpec&) = nullptr;
   std::vector<std::string_view> options = {};  // keys of the configuration that it takes
   bool is_typed = false;                       // for heterogeneous graphs
+  bool takes_edges = false;                    // whether it can use edge features
   bool last_has_one_head = false;  // the last layer of a network has one head, as in the papers
 
   bool takes(std::string_view option) const;  // whether the layer takes this option

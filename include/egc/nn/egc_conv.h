@@ -3,6 +3,7 @@
 
 #include "egc/kernels/aggregator.h"
 #include "egc/nn/conv.h"
+#include "egc/nn/edge_encoder.h"
 #include "egc/ops/egc.h"
 
 namespace egc::nn {
@@ -23,6 +24,8 @@ struct EgcConvOptions {
   SelfLoops self_loops = SelfLoops::kAll;              // which aggregators see the node itself
   WeightActivation activation = WeightActivation::kIdentity;  // of the combination weights
   bool bias = true;                                           // add a learned bias to the output
+  EdgeSchema edges;            // features of edges that messages take; none: messages are x_j's
+  bool relu_messages = false;  // with edges: messages ReLU(z_j + e_ij) instead of z_j + e_ij
 
   // EGC-S: one aggregator, symnorm.
   static EgcConvOptions egc_s(int64_t in, int64_t out) { return {in, out}; }
@@ -34,6 +37,7 @@ struct EgcConvOptions {
 //   y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i]
 // with heads concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch
 // Geometric's EGConv: bases_lin.weight [B*L, F], comb_lin.weight [H*A*B, F], comb_lin.bias, bias.
+// With edge features, aggregators run over the messages bases[j] + e_ij.
 class EgcConv : public Conv {
  public:
   // Throws kUsage unless the options make sense together.
@@ -57,6 +61,7 @@ class EgcConv : public Conv {
   ParameterPtr comb_weight;   // [H*A*B, F], rows ordered (h, a, b)
   ParameterPtr comb_bias;     // [H*A*B]
   ParameterPtr bias;          // [H*L]; null without bias
+  EdgeEncoderPtr edges;       // of B*L columns, "edges"; null without edge features
 
  private:
   ops::EgcShape shape() const;

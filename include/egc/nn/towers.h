@@ -2,13 +2,15 @@
 //
 // A message W [x_i || x_j] + b is a term of the target plus a term of the source. The target's term
 // is the same for all neighbours and can be taken out of every aggregator, so only the source's
-// term is aggregated, in the fused pass. No message is stored: O(V) memory instead of O(E).
+// term is aggregated, in the fused pass. No message is stored: O(V) memory instead of O(E). Edge
+// features add a third term, W' e_ij, in the same pass.
 #pragma once
 
 #include <vector>
 
 #include "egc/kernels/aggregator.h"
 #include "egc/nn/conv.h"
+#include "egc/nn/edge_encoder.h"
 #include "egc/nn/linear.h"
 
 namespace egc::nn {
@@ -25,13 +27,15 @@ struct Towers {
 class MpnnConv : public Conv {
  public:
   // aggregator: add or max. Widths must be divisible by `towers`.
-  MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers = 4);
+  MpnnConv(int64_t in_channels, int64_t out_channels, Aggregator aggregator, int64_t towers = 4,
+           const EdgeSchema& edge_schema = {});
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
   std::vector<LinearPtr> message_layer;  // of each tower
   std::vector<LinearPtr> update_layer;   // of each tower
   LinearPtr lin;                         // combines the towers
+  EdgeEncoderPtr edges;                  // of the towers' messages; null without edge features
 
  private:
   int64_t in_;
@@ -49,13 +53,15 @@ class PnaConv : public Conv {
   static constexpr double kMinVariance = 1e-5;
 
   // mean_log_degree: the mean of log(degree + 1) over the nodes of the training set.
-  PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers = 4);
+  PnaConv(int64_t in_channels, int64_t out_channels, double mean_log_degree, int64_t towers = 4,
+          const EdgeSchema& edge_schema = {});
   Tensor forward(Tape& tape, const Tensor& x, const Csr& graph,
                  const ops::EpilogueTensors& epilogue = {}) override;
 
   std::vector<LinearPtr> pre_nns;   // messages of each tower
   std::vector<LinearPtr> post_nns;  // updates of each tower
   LinearPtr lin;                    // combines the towers
+  EdgeEncoderPtr edges;             // of the towers' messages; null without edge features
 
  private:
   Tensor scaled_updates(Tape& tape, const Tensor& x, const Tensor& aggregates) const;

@@ -1,10 +1,12 @@
 // The EGC operator, from x and the parameters of a layer to its output:
 //   y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(x Theta_b')[i] + bias[h]
 //   w = activation(x Phi' + phi_bias)
+// With an edge term, agg_a runs over the messages phi(x_j Theta_b' + e_ij) instead.
 #pragma once
 
 #include "egc/graph/csr.h"
 #include "egc/kernels/aggregator.h"
+#include "egc/ops/edge_term.h"
 #include "egc/ops/epilogue.h"
 #include "egc/ops/weight_activation.h"
 
@@ -21,10 +23,11 @@ struct EgcShape {
 
 // Parameters of EGC for F input columns.
 struct EgcWeights {
-  Tensor theta;     // [B*L, F], makes the bases
-  Tensor phi;       // [H*A*B, F], makes the combination weights; rows ordered (h, a, b)
-  Tensor phi_bias;  // [1, H*A*B] or undefined
-  Tensor bias;      // [1, H*L] or undefined
+  Tensor theta;      // [B*L, F], makes the bases
+  Tensor phi;        // [H*A*B, F], makes the combination weights; rows ordered (h, a, b)
+  Tensor phi_bias;   // [1, H*A*B] or undefined
+  Tensor bias;       // [1, H*L] or undefined
+  EdgeTerm edges{};  // of B*L columns, or absent
 };
 
 // The whole operator. x: [num_own_sources, F].   x_target: [num_targets, F], for graphs whose
