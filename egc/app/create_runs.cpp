@@ -41,6 +41,14 @@ train::RunConfig read_config(const std::string& path, const data::Dataset& datas
       if (has_features && (name == "features" || name == "categories")) continue;
       if (known.contains(key) && !model.contains(key)) model[key] = known[key];
     }
+    if (model.value("edge_features", Json(false)) == Json(true) &&
+        !model.contains("edge_categories") && !model.contains("edge_numbers")) {
+      models::ModelConfig edges;
+      edges.edge_features = true;
+      inference::fill_edge_schema(edges, dataset);
+      model["edge_categories"] = edges.edge_categories;
+      model["edge_numbers"] = edges.edge_numbers;
+    }
   }
   return train::parse_run_config(root.dump(), path);
 }
@@ -160,6 +168,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
     models::override_fields(m, chosen_fields(models::config_fields(), o));
     train::override_fields(t, chosen_fields(train::config_fields(), o));
   });
+  inference::fill_edge_schema(m, dataset);
   check_options(o, m);
   if (!given("encoder") && o.config.empty() && m.encoder == models::Encoder::kNone &&
       m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden))
@@ -167,6 +176,8 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
   // Said in full, so that another version's defaults change nothing.
   if (nn::layer_descriptor(m.model).takes("self_loops") && !m.self_loops)
     m.self_loops = SelfLoops::kAll;
+  if (m.edge_features && nn::layer_descriptor(m.model).takes("message") && !m.message)
+    m.message = models::Message::kRelu;
   const auto& at = m.dropout_at;
   if (m.dropout > 0 && !at.encoder && !at.conv_input && !at.activation && !at.head)
     m.dropout_at.activation = true;

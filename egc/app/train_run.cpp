@@ -8,6 +8,7 @@
 #include "egc/data/partition/dataset_part.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
+#include "egc/inference/dataset_fit.h"
 
 namespace egc::app {
 namespace {
@@ -64,7 +65,7 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
   }
   LoadedDataset loaded = load(name);
   check_same(loaded.checksum);
-  data::Dataset dataset = std::move(loaded.dataset);
+  data::Dataset dataset = inference::seen_by(config.model, loaded.dataset);
   if (config.train.standardize == "train") {
     dataset.info.scaling =
         data::learn_scaling(dataset, data::with_valid(dataset, config.train.split));

@@ -10,10 +10,12 @@ namespace {
 struct EdgeList {
   std::vector<int64_t> source;
   std::vector<int64_t> target;
+  std::vector<int64_t> stored;  // which edge of the dataset it comes from
 
-  void add(int64_t from, int64_t to) {
+  void add(int64_t from, int64_t to, int64_t edge = -1) {
     source.push_back(from);
     target.push_back(to);
+    stored.push_back(edge);
   }
 };
 
@@ -22,27 +24,37 @@ EdgeList to_list(std::span<const int32_t> edges, bool both_ways, bool drop_loops
   const size_t count = edges.size() / 2 * (both_ways ? 2 : 1);
   out.source.reserve(count);
   out.target.reserve(count);
+  out.stored.reserve(count);
   for (size_t e = 0; e < edges.size(); e += 2) {
     if (drop_loops && edges[e] == edges[e + 1]) continue;
-    out.add(edges[e], edges[e + 1]);
-    if (both_ways) out.add(edges[e + 1], edges[e]);
+    const auto edge = static_cast<int64_t>(e / 2);
+    out.add(edges[e], edges[e + 1], edge);
+    if (both_ways) out.add(edges[e + 1], edges[e], edge);
   }
   return out;
 }
 
-// Rows are sorted by source: equal neighbours stand side by side.
+// Rows are sorted by source, then by features: equal neighbours stand side by side.
 Csr without_duplicates(const Csr& graph) {
   std::vector<int64_t> offsets = {0};
   std::vector<int32_t> sources;
+  std::vector<int64_t> kept;
   offsets.reserve(static_cast<size_t>(graph.num_targets()) + 1);
   sources.reserve(static_cast<size_t>(graph.num_edges()));
+  const EdgeFeatures& features = graph.edge_features();
   for (int64_t i = 0; i < graph.num_targets(); ++i) {
-    const auto begin = graph.sources().begin() + graph.offsets()[i];
-    const auto end = graph.sources().begin() + graph.offsets()[i + 1];
-    std::unique_copy(begin, end, std::back_inserter(sources));
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e) {
+      if (e > graph.offsets()[i] && graph.sources()[e] == graph.sources()[e - 1] &&
+          (features.empty() || !features.less(e - 1, e)))
+        continue;
+      sources.push_back(graph.sources()[e]);
+      if (!features.empty()) kept.push_back(e);
+    }
     offsets.push_back(static_cast<int64_t>(sources.size()));
   }
-  return {graph.num_targets(), std::move(offsets), std::move(sources)};
+  EdgeFeatures of_kept;
+  if (!features.empty()) of_kept = features.selected(kept);
+  return {graph.num_targets(), std::move(offsets), std::move(sources), {}, std::move(of_kept)};
 }
 
 void add_next_tokens(const Dataset& d, const Sample& s, EdgeList& list) {
@@ -93,11 +105,27 @@ std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k) {
   return out;
 }
 
-Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules) {
+EdgeFeatures stored_edge_features(const Dataset& dataset) {
+  const Features& f = dataset.edge_features;
+  EdgeFeatures out = edge_types(f.categories.values, f.categories.columns);
+  out.columns = f.floats.columns;
+  out.values.assign(f.floats.values.begin(), f.floats.values.end());
+  return out;
+}
+
+Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules,
+                   const EdgeFeatures& features) {
   const Sample s = dataset.sample(k);
   EdgeList list = to_list(s.edges, rules.undirected || rules.inverse, rules.drop_loops);
+  check_data(!rules.next_token || features.empty(),
+             "{}: graphs of code with features of edges are not supported", dataset.info.name);
   if (rules.next_token) add_next_tokens(dataset, s, list);
-  Csr graph = Csr::from_edges(s.num_nodes, list.source, list.target);
+  EdgeFeatures of_edges;
+  if (!features.empty()) {
+    for (int64_t& e : list.stored) e += s.first_edge;
+    of_edges = features.selected(list.stored);
+  }
+  const Csr graph = Csr::from_edges(s.num_nodes, list.source, list.target, {}, of_edges);
   return rules.undirected ? without_duplicates(graph) : graph;
 }
 

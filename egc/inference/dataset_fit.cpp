@@ -22,6 +22,31 @@ int64_t num_outputs(const data::Dataset& d) {
   }
 }
 
+std::string describe_edges(int64_t categorical, int64_t numbers) {
+  if (categorical == 0 && numbers == 0) return "none";
+  if (numbers == 0) return fmt::format("{} categorical", categorical);
+  if (categorical == 0) return fmt::format("{} float", numbers);
+  return fmt::format("{} categorical and {} float", categorical, numbers);
+}
+
+void check_edges(const models::ModelConfig& c, const data::Dataset& d) {
+  if (!c.edge_features || d.num_edges() == 0) return;
+  const data::Features& f = d.edge_features;
+  const int64_t wanted = std::ssize(c.edge_categories);
+  check(f.categories.columns == wanted && f.floats.columns == c.edge_numbers,
+        "{}: the network takes these features of edges: {}; found {}", d.info.name,
+        describe_edges(wanted, c.edge_numbers),
+        describe_edges(f.categories.columns, f.floats.columns));
+  for (int64_t j = 0; j < wanted; ++j) {
+    int32_t largest = 0;
+    for (int64_t e = 0; e < d.num_edges(); ++e) largest = std::max(largest, f.categories.at(e, j));
+    check(largest < c.edge_categories[j],
+          "{} has the value {} in categorical feature {} of edges, but the network takes values "
+          "below {}",
+          d.info.name, largest, j, c.edge_categories[j]);
+  }
+}
+
 }  // namespace
 
 models::ModelConfig config_for_dataset(const data::Dataset& d, const std::string& model,
@@ -55,6 +80,24 @@ models::ModelConfig config_for_dataset(const data::Dataset& d, const std::string
   }
   if (d.splits_nodes()) c.layers = 3;
   return c;
+}
+
+void fill_edge_schema(models::ModelConfig& c, const data::Dataset& d) {
+  if (!c.edge_features || !c.edge_categories.empty() || c.edge_numbers > 0) return;
+  const data::Features& f = d.edge_features;
+  check(f.columns() > 0,
+        "edge_features: {} has no features of edges; build it from a table of edges with further "
+        "columns, or train without",
+        d.info.name);
+  if (f.categories.columns > 0) c.edge_categories = d.info.edge_categories;
+  c.edge_numbers = f.floats.columns;
+}
+
+data::Dataset seen_by(const models::ModelConfig& config, const data::Dataset& dataset) {
+  if (config.edge_features || dataset.edge_features.empty()) return dataset;
+  data::Dataset out = dataset;
+  out.edge_features = {};
+  return out;
 }
 
 void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
@@ -96,6 +139,7 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
           "{} has the value {} in categorical feature {}, but the network takes values below {}",
           name, largest, j, c.categories[j]);
   }
+  check_edges(c, d);
   check(
       c.encoder != Encoder::kAst || d.node_is_attributed.size() == d.num_nodes(),
       "{} does not say which nodes have tokens (node_is_attributed), but the network takes syntax "

@@ -13,6 +13,12 @@ namespace egc::inference {
 models::ModelConfig config_for_dataset(const data::Dataset& dataset, const std::string& model,
                                        int64_t hidden = 128);
 
+// Fills in the features of edges for a network that uses them and does not say which.
+void fill_edge_schema(models::ModelConfig& config, const data::Dataset& dataset);
+
+// The dataset as the network sees it: without features of edges that it does not use.
+data::Dataset seen_by(const models::ModelConfig& config, const data::Dataset& dataset);
+
 // Throws kUsage with what was expected and found unless the network fits the dataset.
 void check_fits(const models::ModelConfig& config, const data::Dataset& dataset);
 

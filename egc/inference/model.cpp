@@ -161,7 +161,7 @@ void Model::check_input(const data::Dataset& dataset) const {
 
 data::Dataset Model::prepare(const data::Dataset& dataset) const {
   check_input(dataset);
-  return data::standardized(dataset, info_.scaling);
+  return data::standardized(seen_by(config(), dataset), info_.scaling);
 }
 
 PredictionTable Model::predict(const data::Dataset& dataset, int64_t batch) {

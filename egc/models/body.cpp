@@ -21,6 +21,8 @@ nn::ConvSpec conv_spec(const ModelConfig& c, int64_t layer) {
   spec.activation = c.activation.value_or(spec.activation);
   spec.towers = c.towers.value_or(spec.towers);
   spec.mean_log_degree = c.mean_log_degree.value_or(spec.mean_log_degree);
+  spec.edges = {c.edge_categories, c.edge_numbers};
+  spec.relu_messages = c.edge_features && c.message.value_or(Message::kRelu) == Message::kRelu;
   return spec;
 }
 

@@ -1,5 +1,7 @@
 #include "egc/models/model_config.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -22,6 +24,12 @@ const NamedTable<Encoder>& encoders() {
 const NamedTable<Readout>& readouts() {
   static const NamedTable<Readout> table(
       "readout", {{"mean", Readout::kMean}, {"sum", Readout::kSum}, {"max", Readout::kMax}});
+  return table;
+}
+
+const NamedTable<Message>& messages() {
+  static const NamedTable<Message> table(
+      "message", {{"identity", Message::kIdentity}, {"relu", Message::kRelu}});
   return table;
 }
 
@@ -60,6 +68,7 @@ void visit_layer_options(ModelConfig& c, F&& f) {
   f("aggregators", c.aggregators);
   f("self_loops", c.self_loops);
   f("activation", c.activation);
+  f("message", c.message);
   f("towers", c.towers);
   f("mean_log_degree", c.mean_log_degree);
 }
@@ -99,6 +108,9 @@ void visit(Visitor& v, Config& c) {
     word<Encoder, encoders>(c.encoder));
   v(F{"features", kOfDataset}, c.features);
   v(F{"categories", kOfDataset}, c.categories);
+  v(F{"edge_features", "Use the features of edges, in every layer"}, c.edge_features);
+  v(F{"edge_categories", kOfDataset}, c.edge_categories);
+  v(F{"edge_numbers", kOfDataset}, c.edge_numbers);
   v(F{"heads", "Number of heads"}, c.heads);
   v(F{"bases", "Number of bases"}, c.bases);
   v(F{"aggregators", "Aggregators, for instance add,std,max"}, c.aggregators);
@@ -112,6 +124,10 @@ void visit(Visitor& v, Config& c) {
         c.activation,
         [](std::string_view n) { return std::optional(nn::parse_weight_activation(n)); },
         [](std::optional<nn::WeightActivation> a) { return egc::name_of(*a); }});
+  v(F{"message", "Messages with edge features: relu (of node plus edge) or identity"},
+    Word<std::optional<Message>>{c.message,
+                                 [](std::string_view n) { return std::optional(messages().at(n)); },
+                                 [](std::optional<Message> m) { return messages().name_of(*m); }});
   v(F{"towers", "Number of towers"}, c.towers);
   v(F{"mean_log_degree", kOfDataset}, c.mean_log_degree);
   v(F{"norm", "Batch norm after every layer"}, c.norm);
@@ -344,6 +360,8 @@ void check_ranges(const ModelConfig& c) {
   in_range("heads", c.heads.value_or(1), 1, nn::kMaxChannels);
   in_range("bases", c.bases.value_or(1), 1, nn::kMaxChannels);
   for (const int64_t n : c.categories) in_range("categories", n, 1, 1 << 30);
+  for (const int64_t n : c.edge_categories) in_range("edge_categories", n, 1, 1 << 30);
+  in_range("edge_numbers", c.edge_numbers, 0, nn::kMaxChannels);
   for (const int64_t n : c.embedded_nodes) in_range("embedded_nodes", n, 0, int64_t{1} << 31);
   check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);
   const double degree = c.mean_log_degree.value_or(1.0);
@@ -373,6 +391,21 @@ void check_encoder(const ModelConfig& c) {
           "without an encoder the first columns of the last layer are the outputs: outputs must be "
           "at most hidden, got {} and {}, and residual must be false",
           c.outputs, c.hidden);
+}
+
+void check_edges(const ModelConfig& c) {
+  const bool has_schema = !c.edge_categories.empty() || c.edge_numbers > 0;
+  if (!c.edge_features) {
+    check(!has_schema, "edge_categories and edge_numbers need edge_features");
+    check(!c.message, "message needs edge_features: without them messages are the neighbours'");
+    return;
+  }
+  std::vector<std::string_view> known;
+  for (const nn::LayerDescriptor& layer : nn::layer_table())
+    if (layer.takes_edges) known.push_back(layer.name);
+  check(nn::layer_descriptor(c.model).takes_edges,
+        "{} does not take edge features; layers that do: {}", c.model, fmt::join(known, ", "));
+  check(has_schema, "edge_features needs edges with features: edge_categories or edge_numbers");
 }
 
 void check_types(const ModelConfig& c) {
@@ -430,6 +463,7 @@ void check_config(const ModelConfig& c) {
   });
   check_ranges(c);
   check_encoder(c);
+  check_edges(c);
   check_types(c);
   check_ga_mlp(c);
   check_dropout(c);

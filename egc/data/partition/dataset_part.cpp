@@ -48,7 +48,8 @@ HeteroSchema schema_of(const Dataset& d) {
 
 WholeGraph::WholeGraph(const Dataset& d) : schema(schema_of(d)) {
   check(can_be_cut(d), "{}: only a single graph with node classes can be partitioned", d.info.name);
-  graph = d.hetero.empty() ? HeteroGraph::homogeneous(training_graph(d, 0, EdgeRules::of(d)))
+  graph = d.hetero.empty() ? HeteroGraph::homogeneous(
+                                 training_graph(d, 0, EdgeRules::of(d), stored_edge_features(d)))
                            : training_hetero_graph(d);
 }
 
@@ -68,6 +69,9 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
     d.first_node = std::vector<int64_t>{0, std::ssize(nodes[0])};
     d.first_edge = std::vector<int64_t>{0, 0};
     d.edges.columns = 2;
+    // The edges, and their features, are in the share; here is how many features there are.
+    d.edge_features.floats.columns = whole.edge_features.floats.columns;
+    d.edge_features.categories.columns = whole.edge_features.categories.columns;
     d.node_features = features_of(whole.node_features, nodes[0]);
   } else {
     d.hetero.schema = whole.hetero.schema;

@@ -17,6 +17,17 @@ void copy_rows(const Matrix<From>& from, int64_t first, int64_t rows, std::vecto
   to.insert(to.end(), part.begin(), part.end());
 }
 
+// Those of the edges [begin, end) of `from`, which has the same types.
+void append_features(const EdgeFeatures& from, int64_t begin, int64_t end, EdgeFeatures& to) {
+  to.types = from.types;
+  to.columns = from.columns;
+  if (from.has_types())
+    to.type.insert(to.type.end(), from.type.begin() + begin, from.type.begin() + end);
+  if (from.has_values())
+    to.values.insert(to.values.end(), from.values.begin() + begin * from.columns,
+                     from.values.begin() + end * from.columns);
+}
+
 }  // namespace
 
 GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary vocabulary)
@@ -27,16 +38,19 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
   struct Rows {
     std::vector<int64_t> ends;  // within the task
     std::vector<int32_t> sources;
+    EdgeFeatures features;
   };
+  const EdgeFeatures stored = stored_edge_features(dataset_);
   std::vector<Rows> parts(static_cast<size_t>(tasks));
   parallel_tasks(tasks, [&](int64_t task) {
     Rows& out = parts[task];
     for (int64_t k = task * kGraphsPerTask; k < std::min(graphs, (task + 1) * kGraphsPerTask);
          ++k) {
-      const Csr graph = training_graph(dataset_, k, rules);
+      const Csr graph = training_graph(dataset_, k, rules, stored);
       const auto before = static_cast<int64_t>(out.sources.size());
       for (const int64_t end : graph.offsets().subspan(1)) out.ends.push_back(before + end);
       out.sources.insert(out.sources.end(), graph.sources().begin(), graph.sources().end());
+      append_features(graph.edge_features(), 0, graph.num_edges(), out.features);
     }
   });
   offsets_.reserve(static_cast<size_t>(dataset_.num_nodes()) + 1);
@@ -48,6 +62,7 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
     const auto before = static_cast<int64_t>(sources_.size());
     for (const int64_t end : part.ends) offsets_.push_back(before + end);
     sources_.insert(sources_.end(), part.sources.begin(), part.sources.end());
+    append_features(part.features, 0, std::ssize(part.sources), edge_features_);
     part = {};  // not both copies at once
   }
 }
@@ -68,6 +83,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   }
   std::vector<int64_t> offsets;
   std::vector<int32_t> sources;
+  EdgeFeatures features;
   offsets.reserve(static_cast<size_t>(nodes) + 1);
   sources.reserve(static_cast<size_t>(edges));
   offsets.push_back(0);
@@ -84,11 +100,12 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     for (int64_t i = begin + 1; i <= end; ++i) offsets.push_back(offsets_[i] + edge_shift);
     for (int64_t e = offsets_[begin]; e < offsets_[end]; ++e)
       sources.push_back(sources_[e] + shift);
+    append_features(edge_features_, offsets_[begin], offsets_[end], features);
     if (!x.floats.empty()) copy_rows(x.floats, begin, end - begin, out.floats);
     if (!x.categories.empty()) copy_rows(x.categories, begin, end - begin, out.categories);
   }
   if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
-  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources));
+  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources), {}, std::move(features));
   copy_labels(out);
   return out;
 }

@@ -16,13 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kVersion = "3";
+constexpr const char* kVersion = "4";
 
 // The arrays of one relation of a part.
 struct RelationArrays {
   Array<int64_t> offsets;
   Array<int32_t> sources;
   Array<float> weights;
+  Array<int32_t> edge_type;
+  Matrix<int32_t> edge_types;
+  Matrix<float> edge_values;
   Array<int64_t> sent, num_sent, num_received;
   Array<double> degree, degree_with_loops;
 };
@@ -43,6 +46,9 @@ void visit_share(Arrays& arrays, F&& f) {
     f(name + "offsets", a.offsets);
     f(name + "sources", a.sources);
     f(name + "weights", a.weights);
+    f(name + "edge_type", a.edge_type);
+    f(name + "edge_types", a.edge_types);
+    f(name + "edge_values", a.edge_values);
     f(name + "sent", a.sent);
     f(name + "num_sent", a.num_sent);
     f(name + "num_received", a.num_received);
@@ -61,10 +67,25 @@ ShareArrays arrays_of(const GraphPart& share) {
   for (const auto& nodes : share.nodes) out.nodes.emplace_back(nodes);
   for (const Csr& graph : share.graph.relations) {
     const Halo& h = *graph.halo();
+    const EdgeFeatures& f = graph.edge_features();
+    Matrix<int32_t> types;
+    if (f.has_types()) types = {f.types->categories, f.types->columns};
     out.relations.push_back({copied(graph.offsets()), copied(graph.sources()),
-                             copied(graph.weights()), h.sent, h.num_sent, h.num_received,
+                             copied(graph.weights()), f.type, std::move(types),
+                             Matrix<float>{f.values, f.columns}, h.sent, h.num_sent, h.num_received,
                              h.degree[0], h.degree[1]});
   }
+  return out;
+}
+
+EdgeFeatures features_of(const RelationArrays& a) {
+  EdgeFeatures out;
+  out.type = copied(a.edge_type.span());
+  if (a.edge_types.columns > 0)
+    out.types = std::make_shared<const EdgeTypes>(
+        EdgeTypes{a.edge_types.columns, copied(a.edge_types.values.span())});
+  out.columns = a.edge_values.columns;
+  out.values = copied(a.edge_values.values.span());
   return out;
 }
 
@@ -89,7 +110,7 @@ GraphPart share_of(const HeteroSchema& schema, const ShareArrays& arrays,
     halo->degree[1] = copied(a.degree_with_loops.span());
     out.graph.relations.emplace_back(a.offsets.size() - 1, a.degree.size(),
                                      copied(a.offsets.span()), copied(a.sources.span()),
-                                     copied(a.weights.span()), std::move(halo));
+                                     copied(a.weights.span()), std::move(halo), features_of(a));
   }
   check_hetero_graph(schema, out.graph);
   return out;

@@ -27,8 +27,14 @@ enum class CodeEdge : int32_t { kAst, kAstInverse, kNextToken, kNextTokenInverse
 // The edges of graph k of a code dataset: [E, 3] source, target, kind.
 std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k);
 
-// Graph k of a dataset as networks see it.
-Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules);
+// The features of all edges of a dataset as stored, with the types that occur in it.
+EdgeFeatures stored_edge_features(const Dataset& dataset);
+
+// Graph k of a dataset as networks see it. features: stored_edge_features() of the dataset; those
+// of its edges come with the graph, inverse edges have them too, and edges between the same nodes
+// are no duplicates if their features differ.
+Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules,
+                   const EdgeFeatures& features = {});
 
 // The schema that networks see. With add_inverse_edge, every relation gets an inverse `rev_<name>`;
 // a relation within one type becomes symmetric instead if the dataset is undirected.

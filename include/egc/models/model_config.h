@@ -32,6 +32,10 @@ const NamedTable<Encoder>& encoders();  // names: linear, ...
 enum class Readout { kMean, kSum, kMax };
 const NamedTable<Readout>& readouts();  // names: mean, sum, max
 
+// What EGC makes of the sum of a neighbour's bases and an edge's features before it aggregates.
+enum class Message { kIdentity, kRelu };
+const NamedTable<Message>& messages();  // names: identity, relu
+
 // Where dropout acts; several places are possible.
 struct DropoutAt {
   bool encoder = false;                               // after the encoder
@@ -55,6 +59,10 @@ struct ModelConfig {
   int64_t features = 0;                // columns of float features
   std::vector<int64_t> categories;     // number of categories of each categorical feature
 
+  bool edge_features = false;            // whether layers use features of edges
+  std::vector<int64_t> edge_categories;  // number of categories of each categorical edge feature
+  int64_t edge_numbers = 0;              // columns of float edge features
+
   // Number of heads, of layers that have them. This and the options below are for layers that take
   // them (nn/conv_table.h); without a value, the layer's default.
   std::optional<int64_t> heads;
@@ -62,6 +70,7 @@ struct ModelConfig {
   std::optional<AggregatorSet> aggregators;        // of EGC, R-EGC, SAGE and GA-MLP
   std::optional<SelfLoops> self_loops;             // of EGC; default all
   std::optional<nn::WeightActivation> activation;  // of EGC; default identity
+  std::optional<Message> message;                  // of EGC with edge features; default relu
   std::optional<int64_t> towers;                   // of MPNN and PNA; default 4
   std::optional<double> mean_log_degree;           // of PNA; default 1, with a warning
 
