@@ -29,20 +29,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A value that is a word: how it is read, and how it is written.
-template <class Value>
-struct Word {
-  Value& value;
-  Value (*parse)(std::string_view);
-  std::string_view (*name)(Value);
-};
-
-template <class Value, const NamedTable<Value>& (*kTable)()>
-Word<Value> word(Value& value) {
-  return {value, [](std::string_view n) { return kTable().at(n); },
-          [](Value v) { return kTable().name_of(v); }};
-}
-
 struct DropoutPlace {
   const char* name;
   bool DropoutAt::*at;
@@ -133,17 +119,6 @@ class Reader : public JsonReader {
   using JsonReader::JsonReader;
   using JsonReader::operator();
 
-  template <class Value>
-  void operator()(const ConfigField& field, Word<Value> to) {
-    const char* key = field.key;
-    std::string name;
-    if (!read(key, name)) return;
-    try {
-      to.value = to.parse(name);
-    } catch (const Error& e) {
-      fail_at(key, "is invalid: {}", e.what());
-    }
-  }
   void operator()(const ConfigField& field, std::optional<AggregatorSet>& to) {
     const char* key = field.key;
     std::vector<std::string> names;
