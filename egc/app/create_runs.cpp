@@ -76,6 +76,11 @@ void check_options(const TrainOptions& o, const models::ModelConfig& m,
         "ga-mlp has no residual connections: --residual does not apply");
   check(is_graph_task(m.task) || !given("readout"),
         "--readout applies to graph-level tasks only, not to {}", tasks().name_of(m.task));
+  const bool mlp_head =
+      is_graph_task(m.task) && m.task != Task::kGraphSequence && m.model != "ga-mlp";
+  check(mlp_head || !given("head_layers"),
+        "--head-layers does not apply to {} with the task {}: the head is one linear layer",
+        m.model, tasks().name_of(m.task));
   for (const auto& [key, flag] : {std::pair{"lr_factor", "--lr-factor"},
                                   {"lr_patience", "--lr-patience"},
                                   {"min_lr", "--min-lr"}})

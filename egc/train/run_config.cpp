@@ -43,8 +43,8 @@ void visit(Visitor&& v, Config& c) {
   v(F{"warmup_epochs", "Epochs in which the learning rate of the schedule cosine rises from 0"},
     c.warmup_epochs);
   v(F{"patience",
-      "Epochs without improvement on the validation set before training stops; 0 never stops, as "
-      "the schedule cosine does unless this is given",
+      "Epochs without improvement on the validation set before training stops; 0 never stops, the "
+      "default with the schedule cosine",
       "", "early_stop"},
     c.patience);
   v(F{"lr_factor", "Factor that reduces the learning rate on a plateau"}, c.lr_factor);
