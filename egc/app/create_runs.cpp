@@ -63,7 +63,8 @@ std::string chosen_fields(const std::vector<FieldFacts>& known, const TrainOptio
 }
 
 // Options without an effect would be believed to have one.
-void check_options(const TrainOptions& o, const models::ModelConfig& m) {
+void check_options(const TrainOptions& o, const models::ModelConfig& m,
+                   const train::TrainConfig& t) {
   const std::vector<FieldFacts> fields = settable_fields();
   for (const auto& [key, value] : o.settings) {
     const auto field = std::find_if(fields.begin(), fields.end(),
@@ -83,6 +84,17 @@ void check_options(const TrainOptions& o, const models::ModelConfig& m) {
         "ga-mlp has no residual connections: --residual does not apply");
   check(is_graph_task(m.task) || !given("readout"),
         "--readout applies to graph-level tasks only, not to {}", tasks().name_of(m.task));
+  const bool mlp_head =
+      is_graph_task(m.task) && m.task != Task::kGraphSequence && m.model != "ga-mlp";
+  check(mlp_head || !given("head_layers"),
+        "--head-layers does not apply to {} with the task {}: the head is one linear layer",
+        m.model, tasks().name_of(m.task));
+  for (const auto& [key, flag] : {std::pair{"lr_factor", "--lr-factor"},
+                                  {"lr_patience", "--lr-patience"},
+                                  {"min_lr", "--min-lr"}})
+    check(t.schedule == train::Schedule::kPlateau || !given(key),
+          "{} has no effect with the schedule \"{}\": it is of the schedule \"plateau\"", flag,
+          train::schedules().name_of(t.schedule));
   check(!given("dropout_at") || m.dropout > 0, "--dropout-at needs a --dropout above 0");
 }
 
@@ -169,7 +181,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
     train::override_fields(t, chosen_fields(train::config_fields(), o));
   });
   inference::fill_edge_schema(m, dataset);
-  check_options(o, m);
+  check_options(o, m, t);
   if (!given("encoder") && o.config.empty() && m.encoder == models::Encoder::kNone &&
       m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden))
     m.encoder = models::Encoder::kLinear;  // the default without one does not go with these options

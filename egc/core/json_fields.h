@@ -10,6 +10,7 @@
 
 #include "egc/core/config_field.h"
 #include "egc/core/error.h"
+#include "egc/core/word_field.h"
 
 namespace egc {
 
@@ -36,6 +37,17 @@ class JsonReader {
   void operator()(const ConfigField& field, std::optional<Value>& to) {
     Value value{};
     if (read(key_of(field), value)) to = value;
+  }
+  template <class Value>
+  void operator()(const ConfigField& field, Word<Value> to) {
+    const char* key = key_of(field);
+    std::string name;
+    if (!read(key, name)) return;
+    try {
+      to.value = to.parse(name);
+    } catch (const Error& e) {
+      fail_at(key, "is invalid: {}", e.what());
+    }
   }
 
   // Call after the last read.

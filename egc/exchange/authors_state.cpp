@@ -49,6 +49,13 @@ State authors_state(const ModelConfig& c, const State& own) {
           "cannot export networks with {} layers: the authors' networks have another structure",
           other);
   const bool nodes = c.task == Task::kNodeClassification;
+  check(c.feed_forward == 0,
+        "cannot export a network with feed_forward {}: the authors' networks have no feed-forward "
+        "sublayers",
+        c.feed_forward);
+  check(c.head_layers == ModelConfig().head_layers,
+        "cannot export a head with head_layers {}: the heads of the authors' networks have {}",
+        c.head_layers, ModelConfig().head_layers);
   check(c.encoder != Encoder::kNone,
         "cannot export a network without an encoder: the authors' networks have one");
   State out;

@@ -86,8 +86,12 @@ class NetworkWriter {
                    {{"keepdims", int64_t{0}}});
   }
 
-  // Batch norm of the running statistics, as one factor and one summand, then ReLU.
   Value norm_relu(const std::string& prefix, const Value& x) {
+    return g_.node("Relu", {norm(prefix, x)});
+  }
+
+  // Batch norm of the running statistics, as one factor and one summand.
+  Value norm(const std::string& prefix, const Value& x) {
     const auto values = [&](const char* name) {
       const NdArray wide = array(prefix + name).to(DType::kF64);
       return std::vector<double>(wide.values<double>().begin(), wide.values<double>().end());
@@ -103,8 +107,7 @@ class NetworkWriter {
     const auto constant = [&](const std::vector<double>& v) {
       return g_.constant(NdArray({std::ssize(v)}, std::span<const double>(v)));
     };
-    const Value scaled = g_.node("Mul", {x, constant(scale)});
-    return g_.node("Relu", {g_.node("Add", {scaled, constant(shift)})});
+    return g_.node("Add", {g_.node("Mul", {x, constant(scale)}), constant(shift)});
   }
 
   Value block(OnnxTopology& topology, int64_t k, const Value& x) {
@@ -114,7 +117,17 @@ class NetworkWriter {
     // Without an encoder the last layer's result is the network's.
     if (c_.encoder == Encoder::kNone && k + 1 == c_.layers) return y;
     const Value z = c_.norm ? norm_relu(prefix + "norm.", y) : g_.node("Relu", {y});
-    return c_.residual ? g_.node("Add", {z, x}) : z;
+    const Value sum = c_.residual ? g_.node("Add", {z, x}) : z;
+    return c_.feed_forward > 0 ? feed_forward(prefix + "feed_forward.", sum) : sum;
+  }
+
+  Value feed_forward(const std::string& prefix, const Value& x) {
+    const auto linear = [&](const std::string& name, const Value& in) {
+      return onnx_linear(g_, in, array(prefix + name + ".weight"), &array(prefix + name + ".bias"));
+    };
+    const Value inner = g_.node("Relu", {linear("linears.0", x)});
+    const Value sum = g_.node("Add", {linear("linears.1", inner), x});
+    return c_.norm ? norm(prefix + "norm.", sum) : sum;
   }
 
   // An aggregation whose targets are the graphs.

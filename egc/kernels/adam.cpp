@@ -32,7 +32,8 @@ void adam_stretch(const AdamStep& s, int64_t count, const float* HWY_RESTRICT gr
     const auto below = hn::Add(hn::Div(hn::Sqrt(v), hn::Set(d, s.root)), hn::Set(d, s.eps));
     hn::StoreU(m, d, mean + i);
     hn::StoreU(v, d, square + i);
-    hn::StoreU(hn::Sub(p, hn::Div(hn::Mul(hn::Set(d, s.size), m), below)), d, parameter + i);
+    const auto kept = hn::Mul(hn::Set(d, s.keep), p);  // times 1 changes no bit
+    hn::StoreU(hn::Sub(kept, hn::Div(hn::Mul(hn::Set(d, s.size), m), below)), d, parameter + i);
   };
   const hn::ScalableTag<float> full;
   const auto lanes = static_cast<int64_t>(hn::Lanes(full));

@@ -1,4 +1,4 @@
-// One step of Adam (Kingma and Ba, ICLR 2015) over a stretch of parameters.
+// One step of Adam (Kingma and Ba, ICLR 2015) or of AdamW over a stretch of parameters.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@ struct AdamStep {
   float beta2 = 0.999F;
   float eps = 1e-8F;
   float wd = 0;     // L2: times the parameter, added to the gradient
+  float keep = 1;   // AdamW's 1 - lr * wd: times the parameter, before the step
   float scale = 1;  // of the gradient
   float size = 0;   // learning rate / (1 - beta1^steps)
   float root = 1;   // sqrt(1 - beta2^steps)

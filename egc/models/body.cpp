@@ -34,9 +34,13 @@ ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
     Block block;
     block.conv = add_module(name + ".conv", nn::make_conv(config_.model, conv_spec(config_, k)));
     block.bare = config_.encoder == Encoder::kNone && k + 1 == config_.layers;
-    if (config_.norm && !block.bare)
-      block.norm =
-          add_module(name + ".norm", std::make_shared<nn::NormActResidual>(config_.hidden));
+    if (!block.bare) {
+      block.norm = BlockNorm(config_, config_.hidden);
+      if (const auto norm = block.norm.module()) add_module(name + ".norm", norm);
+      if (config_.feed_forward > 0)
+        block.feed_forward =
+            add_module(name + ".feed_forward", std::make_shared<FeedForward>(config_));
+    }
     blocks_.push_back(std::move(block));
   }
 }
@@ -44,16 +48,13 @@ ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
 Tensor ConvBody::run(Tape& tape, Block& block, const Tensor& x, const Csr& graph) {
   if (hook_) hook_(*block.conv, x, graph);
   if (block.bare) return block.conv->forward(tape, x, graph);
-  const Tensor residual = config_.residual ? x : Tensor();
-  if (!tape.is_recording()) {
-    const ops::EpilogueTensors plain{{}, {}, true, residual};
-    return block.conv->forward(tape, x, graph, config_.norm ? block.norm->fold(residual) : plain);
-  }
   const double before = config_.dropout_at.conv_input ? config_.dropout : 0.0;
   const double after = config_.dropout_at.activation ? config_.dropout : 0.0;
-  const Tensor y = block.conv->forward(tape, ops::dropout(tape, x, before), graph);
-  return config_.norm ? block.norm->forward(tape, y, after, residual)
-                      : ops::relu_dropout(tape, y, after, residual);
+  const Tensor y = block.norm.follow(
+      tape, after, config_.residual ? x : Tensor(), [&](const ops::EpilogueTensors& epilogue) {
+        return block.conv->forward(tape, ops::dropout(tape, x, before), graph, epilogue);
+      });
+  return block.feed_forward ? block.feed_forward->forward(tape, y) : y;
 }
 
 Tensor ConvBody::forward(Tape& tape, Tensor x, const Csr& graph) {

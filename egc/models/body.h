@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "egc/graph/csr.h"
+#include "egc/models/block_norm.h"
+#include "egc/models/feed_forward.h"
 #include "egc/models/model_config.h"
 #include "egc/nn/batch_norm.h"
 #include "egc/nn/conv_table.h"
@@ -27,9 +29,9 @@ class Body : public nn::Module {
   LayerHook hook_;
 };
 
-// Layers of one kind: [dropout, conv, batch norm, ReLU, dropout, + residual] each. In inference
-// all that follows a conv is folded into it. Without an encoder the last layer's result is the
-// network's, so nothing follows it.
+// Layers of one kind: [dropout, conv, norm, ReLU, dropout, + residual] each, and a feed-forward
+// sublayer where there is one. In inference all that follows a conv is folded into it. Without an
+// encoder the last layer's result is the network's, so nothing follows it.
 class ConvBody : public Body {
  public:
   explicit ConvBody(const ModelConfig& config);
@@ -39,8 +41,10 @@ class ConvBody : public Body {
  private:
   struct Block {
     std::shared_ptr<nn::Conv> conv;  // "blocks.k.conv"
-    nn::NormActResidualPtr norm;     // "blocks.k.norm"; null without
+    BlockNorm norm;                  // "blocks.k.norm"
     bool bare = false;               // nothing follows
+    // "blocks.k.feed_forward"; null without
+    std::shared_ptr<FeedForward> feed_forward;
   };
   Tensor run(Tape& tape, Block& block, const Tensor& x, const Csr& graph);
 

@@ -28,9 +28,10 @@ std::optional<int64_t> count(ModelConfig& config, int64_t width) {
 // else needs to.
 int64_t step_of(ModelConfig& config) {
   constexpr int64_t kMax = 1024;
-  // Without an encoder the outputs are columns of the last layer: less is too narrow, whatever the
-  // step.
-  const int64_t least = config.encoder == Encoder::kNone ? config.outputs : 1;
+  // Less is too narrow, whatever the step: without an encoder the outputs are columns of the last
+  // layer, and a head halves the width.
+  const int64_t least =
+      config.encoder == Encoder::kNone ? config.outputs : int64_t{1} << (config.head_layers - 1);
   for (int64_t step = 1; step <= kMax; ++step) {
     const int64_t first = std::max<int64_t>(7, least / step + 1);
     bool all = true;

@@ -39,6 +39,18 @@ Tensor LogSoftmaxHead::forward(Tape& tape, const Tensor& x) {
   return ops::log_softmax(tape, lin_ ? lin_->forward(tape, x) : x, outputs_);
 }
 
+namespace {
+
+// width, width / 2, ..., outputs.
+std::vector<int64_t> head_sizes(const ModelConfig& c, int64_t width) {
+  std::vector<int64_t> out;
+  for (int64_t k = 0; k < c.head_layers; ++k) out.push_back(width >> k);
+  out.push_back(c.outputs);
+  return out;
+}
+
+}  // namespace
+
 std::shared_ptr<Head> make_head(const ModelConfig& c, int64_t width) {
   switch (c.task) {
     case Task::kGraphRegression:
@@ -47,9 +59,7 @@ std::shared_ptr<Head> make_head(const ModelConfig& c, int64_t width) {
       // GA-MLP has had its MLP: only the last Linear is left.
       if (c.model == "ga-mlp")
         return std::make_shared<MlpHead>(std::vector<int64_t>{width, c.outputs}, 0.0);
-      check(width >= 4, "a head needs hidden of at least 4, got {}", width);
-      return std::make_shared<MlpHead>(std::vector<int64_t>{width, width / 2, width / 4, c.outputs},
-                                       c.dropout_at.head ? c.dropout : 0.0);
+      return std::make_shared<MlpHead>(head_sizes(c, width), c.dropout_at.head ? c.dropout : 0.0);
     case Task::kGraphSequence:
       return std::make_shared<SequenceHead>(width, c.sequence_length, c.outputs);
     case Task::kNodeClassification:

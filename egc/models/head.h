@@ -14,7 +14,8 @@ class Head : public nn::Module {
   virtual Tensor forward(Tape& tape, const Tensor& x) = 0;  // x: [rows, width]
 };
 
-// mlp([w, w/2, w/4, outputs]): regression values, class scores or logits, [graphs, outputs].
+// mlp([w, w/2, w/4, outputs]), of config.head_layers linear layers: regression values, class scores
+// or logits, [graphs, outputs].
 class MlpHead : public Head {
  public:
   MlpHead(const std::vector<int64_t>& sizes, double dropout);

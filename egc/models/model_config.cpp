@@ -37,20 +37,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A value that is a word: how it is read, and how it is written.
-template <class Value>
-struct Word {
-  Value& value;
-  Value (*parse)(std::string_view);
-  std::string_view (*name)(Value);
-};
-
-template <class Value, const NamedTable<Value>& (*kTable)()>
-Word<Value> word(Value& value) {
-  return {value, [](std::string_view n) { return kTable().at(n); },
-          [](Value v) { return kTable().name_of(v); }};
-}
-
 struct DropoutPlace {
   const char* name;
   bool DropoutAt::*at;
@@ -132,11 +118,18 @@ void visit(Visitor& v, Config& c) {
   v(F{"mean_log_degree", kOfDataset}, c.mean_log_degree);
   v(F{"norm", "Batch norm after every layer"}, c.norm);
   v(F{"residual", "Residual connection around every layer"}, c.residual);
+  v(F{"feed_forward",
+      "Feed-forward sublayer after every layer, with residual and norm: its width as a multiple of "
+      "--hidden, usually 2; 0 has none"},
+    c.feed_forward);
   v(F{"dropout", "Dropout probability"}, c.dropout);
   v(F{"dropout_at", "Where dropout is applied: encoder, conv-input, activation, head"},
     c.dropout_at);
   v(F{"readout", "Readout of graph tasks: mean, sum or max over the nodes"},
     word<Readout, readouts>(c.readout));
+  v(F{"head_layers",
+      "Linear layers of the head of graph tasks, each half as wide as the one before"},
+    c.head_layers);
   v(F{"sequence_length", kOfDataset}, c.sequence_length);
   v(F{"node_types", kOfDataset}, c.schema.node_types);
   v(F{"relations", kOfDataset}, c.schema.relations);
@@ -149,17 +142,6 @@ class Reader : public JsonReader {
   using JsonReader::JsonReader;
   using JsonReader::operator();
 
-  template <class Value>
-  void operator()(const ConfigField& field, Word<Value> to) {
-    const char* key = field.key;
-    std::string name;
-    if (!read(key, name)) return;
-    try {
-      to.value = to.parse(name);
-    } catch (const Error& e) {
-      fail_at(key, "is invalid: {}", e.what());
-    }
-  }
   void operator()(const ConfigField& field, std::optional<AggregatorSet>& to) {
     const char* key = field.key;
     std::vector<std::string> names;
@@ -354,6 +336,7 @@ void check_ranges(const ModelConfig& c) {
   in_range("hidden", c.hidden, 1, nn::kMaxChannels);
   in_range("layers", c.layers, 1, 4096);
   in_range("outputs", c.outputs, 1, nn::kMaxChannels);
+  in_range("feed_forward", c.feed_forward, 0, nn::kMaxChannels / c.hidden);
   in_range("towers", c.towers.value_or(1), 1, nn::kMaxChannels);
   in_range("sequence_length", c.sequence_length, 1, 1 << 16);
   in_range("features", c.features, 0, nn::kMaxChannels);
@@ -453,6 +436,37 @@ void check_dropout(const ModelConfig& c) {
         "activation");
 }
 
+// Whether the head is an MLP, and not one linear layer.
+bool has_mlp_head(const ModelConfig& c) {
+  return is_graph_task(c.task) && c.task != Task::kGraphSequence && c.model != "ga-mlp";
+}
+
+void check_blocks(const ModelConfig& c) {
+  if (c.feed_forward == 0) return;
+  check(c.task != Task::kNodeClassificationHetero,
+        "feed_forward does not apply to networks for heterogeneous tasks");
+  check(c.model != "ga-mlp", "feed_forward does not apply to ga-mlp, which has no layers");
+  check(c.encoder != Encoder::kNone || c.layers > 1,
+        "feed_forward needs an encoder or two layers: without an encoder nothing follows the last "
+        "layer");
+}
+
+void check_head(const ModelConfig& c) {
+  constexpr int64_t kMost = 12;
+  check(c.head_layers >= 1 && c.head_layers <= kMost, "head_layers must be from 1 to {}, got {}",
+        kMost, c.head_layers);
+  check(has_mlp_head(c) || c.head_layers == ModelConfig().head_layers,
+        "head_layers does not apply to {} with the task {}: the head is one linear layer", c.model,
+        tasks().name_of(c.task));
+  const int64_t least = int64_t{1} << (c.head_layers - 1);
+  check(!has_mlp_head(c) || c.hidden >= least,
+        "a head of {} linear layers needs hidden of at least {}, got {}", c.head_layers, least,
+        c.hidden);
+  check(c.dropout == 0 || !c.dropout_at.head || c.head_layers > 1,
+        "a head with head_layers 1 has no dropout: dropout_at takes encoder, conv-input and "
+        "activation");
+}
+
 }  // namespace
 
 void check_config(const ModelConfig& c) {
@@ -467,6 +481,8 @@ void check_config(const ModelConfig& c) {
   check_types(c);
   check_ga_mlp(c);
   check_dropout(c);
+  check_blocks(c);
+  check_head(c);
 }
 
 }  // namespace egc::models

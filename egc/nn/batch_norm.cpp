@@ -23,9 +23,9 @@ ops::BatchNormTensors NormActResidual::tensors() const {
 }
 
 Tensor NormActResidual::forward(Tape& tape, const Tensor& x, double dropout,
-                                const Tensor& residual) {
+                                const Tensor& residual, bool relu) {
   if (tape.is_training()) ++*num_batches_tracked;
-  return ops::batch_norm_act(tape, x, tensors(), /*relu=*/true, dropout, residual);
+  return ops::batch_norm_act(tape, x, tensors(), relu, dropout, residual);
 }
 
 ops::EpilogueTensors NormActResidual::fold(const Tensor& residual) const {

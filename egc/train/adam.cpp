@@ -62,7 +62,10 @@ void Adam::step(double lr) {
   step.beta1 = static_cast<float>(options_.beta1);
   step.beta2 = static_cast<float>(options_.beta2);
   step.eps = static_cast<float>(options_.eps);
-  step.wd = static_cast<float>(options_.wd);
+  if (options_.decoupled)
+    step.keep = static_cast<float>(1 - lr * options_.wd);
+  else
+    step.wd = static_cast<float>(options_.wd);
   step.scale = static_cast<float>(clip_scale(gradients));
   const auto steps = static_cast<double>(steps_);
   step.size = static_cast<float>(lr / (1 - std::pow(options_.beta1, steps)));

@@ -82,7 +82,7 @@ bool finish_epoch(Progress& p, const TrainConfig& config, const EpochRecord& rec
   if (p.history.empty() || better(monitored, must_beat, higher)) {
     p.plateau_best = monitored;
     p.plateau_bad = 0;
-  } else if (++p.plateau_bad > config.lr_patience) {
+  } else if (config.schedule == Schedule::kPlateau && ++p.plateau_bad > config.lr_patience) {
     p.lr = std::min(p.lr, std::max(p.lr * config.lr_factor, config.min_lr));
     p.plateau_bad = 0;
   }

@@ -9,6 +9,19 @@
 #include "egc/core/text_file.h"
 
 namespace egc::train {
+
+const NamedTable<Optimizer>& optimizers() {
+  static const NamedTable<Optimizer> table(
+      "optimizer", {{"adam", Optimizer::kAdam}, {"adamw", Optimizer::kAdamW}});
+  return table;
+}
+
+const NamedTable<Schedule>& schedules() {
+  static const NamedTable<Schedule> table(
+      "schedule", {{"plateau", Schedule::kPlateau}, {"cosine", Schedule::kCosine}});
+  return table;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -18,12 +31,21 @@ template <class Visitor, class Config>
 void visit(Visitor&& v, Config& c) {
   using F = ConfigField;
   v(F{"lr", "Initial learning rate"}, c.lr);
-  v(F{"wd", "Weight decay (L2 penalty, added to the gradient)"}, c.wd);
+  v(F{"optimizer", "Optimizer: adam, or adamw with decoupled weight decay"},
+    word<Optimizer, optimizers>(c.optimizer));
+  v(F{"wd", "Weight decay: of adam an L2 penalty added to the gradient, of adamw decoupled"}, c.wd);
   v(F{"batch", "Batch size, in graphs"}, c.batch);
-  v(F{"epochs", "Max epochs"}, c.epochs);
+  v(F{"epochs", "Max epochs; also the length of the schedule cosine"}, c.epochs);
+  v(F{"schedule",
+      "Learning rate schedule: plateau reduces it where validation does not improve, cosine takes "
+      "it to 0 over --epochs"},
+    word<Schedule, schedules>(c.schedule));
+  v(F{"warmup_epochs", "Epochs in which the learning rate of the schedule cosine rises from 0"},
+    c.warmup_epochs);
   v(F{"patience",
-      "Epochs without improvement on the validation set before training stops; 0 never stops", "",
-      "early_stop"},
+      "Epochs without improvement on the validation set before training stops; 0 never stops, the "
+      "default with the schedule cosine",
+      "", "early_stop"},
     c.patience);
   v(F{"lr_factor", "Factor that reduces the learning rate on a plateau"}, c.lr_factor);
   v(F{"lr_patience", "Epochs without improvement before the learning rate is reduced"},
@@ -45,6 +67,32 @@ void visit(Visitor&& v, Config& c) {
     c.standardize);
 }
 
+struct FieldWriter {
+  template <class Value>
+  void operator()(const ConfigField& field, const Value& value) {
+    json[field.key] = value;
+  }
+  template <class Value>
+  void operator()(const ConfigField& field, const Word<Value>& from) {
+    json[field.key] = std::string(from.name(from.value));
+  }
+  Json json = Json::object();
+};
+
+// A person who chooses a schedule by steps means all of it: what waits for validation is off unless
+// it is chosen beside it.
+void suit_schedule(TrainConfig& config, const Json& chosen) {
+  if (config.schedule != Schedule::kCosine) return;
+  const TrainConfig start;
+  const auto reset = [&](const char* key, auto& value, auto to) {
+    if (!chosen.contains(key)) value = to;
+  };
+  if (!chosen.contains("early_stop")) reset("patience", config.patience, int64_t{0});
+  reset("lr_factor", config.lr_factor, start.lr_factor);
+  reset("lr_patience", config.lr_patience, start.lr_patience);
+  reset("min_lr", config.min_lr, start.min_lr);
+}
+
 }  // namespace
 
 TrainConfig parse_train_config(const std::string& json_text, const std::string& where) {
@@ -53,6 +101,7 @@ TrainConfig parse_train_config(const std::string& json_text, const std::string& 
   JsonReader reader(json, where);
   visit(reader, config);
   reader.refuse_unknown();
+  suit_schedule(config, json);
   try {
     check_config(config);
   } catch (const Error& e) {
@@ -63,7 +112,7 @@ TrainConfig parse_train_config(const std::string& json_text, const std::string& 
 
 std::vector<FieldFacts> config_fields() {
   std::vector<FieldFacts> out;
-  const TrainConfig config;
+  TrainConfig config;
   visit(
       [&]<class Value>(const ConfigField& field, const Value& /*value*/) {
         out.push_back(facts_of(field, kind_of<Value>()));
@@ -75,15 +124,41 @@ std::vector<FieldFacts> config_fields() {
 void override_fields(TrainConfig& config, const std::string& json_text) {
   const Json json = Json::parse(json_text);
   JsonReader reader(json, "");
+  const Schedule before = config.schedule;
   visit(reader, config);
   reader.refuse_unknown();
+  if (config.schedule != before) suit_schedule(config, json);
 }
 
 std::string to_json(const TrainConfig& config) {
-  Json json = Json::object();
-  visit([&](const ConfigField& field, const auto& value) { json[field.key] = value; }, config);
-  return json.dump();
+  FieldWriter writer;
+  TrainConfig copy = config;  // the list of fields is one for reading and writing
+  visit(writer, copy);
+  return writer.json.dump();
 }
+
+namespace {
+
+void check_schedule(const TrainConfig& c) {
+  check(c.warmup_epochs >= 0 && c.warmup_epochs < c.epochs,
+        "warmup_epochs must be from 0 to {}, one less than epochs, got {}", c.epochs - 1,
+        c.warmup_epochs);
+  if (c.schedule != Schedule::kCosine) {
+    check(c.warmup_epochs == 0, "warmup_epochs needs the schedule \"cosine\", got \"{}\"",
+          schedules().name_of(c.schedule));
+    return;
+  }
+  const TrainConfig start;
+  const auto of_plateau = [](const char* name, auto value, auto unset) {
+    check(value == unset,
+          "{} has no effect with the schedule \"cosine\": it is of the schedule \"plateau\"", name);
+  };
+  of_plateau("lr_factor", c.lr_factor, start.lr_factor);
+  of_plateau("lr_patience", c.lr_patience, start.lr_patience);
+  of_plateau("min_lr", c.min_lr, start.min_lr);
+}
+
+}  // namespace
 
 void check_config(const TrainConfig& c) {
   const auto positive = [](const char* name, double value) {
@@ -102,6 +177,7 @@ void check_config(const TrainConfig& c) {
   check(c.lr_factor > 0 && c.lr_factor <= 1, "lr_factor must be in (0, 1], got {}", c.lr_factor);
   check(c.lr_patience >= 0, "lr_patience must not be negative, got {}", c.lr_patience);
   not_negative("min_lr", c.min_lr);
+  check_schedule(c);
   not_negative("clip", c.clip);
   not_negative("aggregator_sparsity", c.aggregator_sparsity);
   for (const auto& [name, p] :

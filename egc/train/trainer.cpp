@@ -12,6 +12,7 @@
 #include "egc/nn/conv_table.h"
 #include "egc/train/aggregator_penalty.h"
 #include "egc/train/sampling.h"
+#include "egc/train/schedule.h"
 
 namespace egc::train {
 namespace {
@@ -77,8 +78,10 @@ Trainer::Trainer(const TaskData& data, const RunConfig& config, distributed::Pro
   network_->reset_parameters(rng);
   best_ = models::copy_network(*network_);
   parameters_ = network_->parameters();
-  adam_ = std::make_unique<Adam>(parameters_,
-                                 AdamOptions{.wd = config.train.wd, .clip = config.train.clip});
+  adam_ = std::make_unique<Adam>(
+      parameters_, AdamOptions{.wd = config.train.wd,
+                               .decoupled = config.train.optimizer == Optimizer::kAdamW,
+                               .clip = config.train.clip});
   if (group != nullptr) send_gradients_early();
   batches_ =
       data.shuffled(Part::kTrain, config.train.batch, config.seed,
@@ -137,7 +140,7 @@ double Trainer::train_batch(const BatchTensors& batch, uint64_t step_seed,
   if (gradients_) receive_gradients();
   if (config_.train.aggregator_sparsity > 0)
     add_aggregator_penalty(*network_, config_.train.aggregator_sparsity);
-  adam_->step(progress_.lr);
+  adam_->step(learning_rate(config_.train, progress_, progress_.batches, batches_->num_batches()));
   return loss.value;
 }
 
@@ -193,7 +196,7 @@ void Trainer::validate() {
   EpochRecord record;
   record.epoch = p.epochs_done() + 1;
   record.train_loss = mean_loss(p);
-  record.lr = p.lr;
+  record.lr = learning_rate(config_.train, p, p.batches - 1, batches_->num_batches());
   const Predictions predictions =
       predict_part(*network_, data_, Part::kValid, config_.train.batch, &record.valid_loss, group_);
   if (!std::isfinite(record.valid_loss))

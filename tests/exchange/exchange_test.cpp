@@ -60,6 +60,17 @@ TEST(AuthorsState, RefusesWhatTheReleaseDoesNotHave) {
                  [&] { exchange::authors_state(config_of(name), state_of(config_of(name))); });
 }
 
+TEST(AuthorsState, RefusesBlocksThatTheReleaseDoesNotHave) {
+  const auto refused = [](const auto& change, const std::string& part) {
+    ModelConfig c = config_of("zinc/egc-m");
+    change(c);
+    expect_error(ErrorKind::kUsage, {"cannot export", part},
+                 [&] { exchange::authors_state(c, state_of(c)); });
+  };
+  refused([](ModelConfig& c) { c.feed_forward = 2; }, "feed_forward 2");
+  refused([](ModelConfig& c) { c.head_layers = 2; }, "head_layers 2");
+}
+
 TEST(InferConfig, FindsTheNetworksOfTheRelease) {
   for (const char* name : kNetworks) {
     const ModelConfig want = config_of(name);

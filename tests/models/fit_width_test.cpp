@@ -43,6 +43,16 @@ TEST(FitWidth, IsTheNearestOfTheAllowedWidthsForEveryModel) {
   }
 }
 
+TEST(FitWidth, CountsWhatBlocksHaveBesideALayer) {
+  ModelConfig c = zinc("egc-s");
+  const int64_t plain = models::fit_width(c, 100'000);
+  c.feed_forward = 2;
+  EXPECT_LT(models::fit_width(c, 100'000), plain - 30);
+  EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+  c.head_layers = 6;
+  EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+}
+
 TEST(FitWidth, FindsThePapersWidths) {
   // results of the paper's own sizing, from the released models' parameter counts
   EXPECT_EQ(models::fit_width(zinc("egc-s"), 102'861), 168);

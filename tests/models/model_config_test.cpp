@@ -147,6 +147,7 @@ std::vector<FieldChange> field_changes() {
        [](auto& c) { c.mean_log_degree = std::numeric_limits<double>::denorm_min(); }},
       {"norm", on_graphs(), [](auto& c) { c.norm = false; }},
       {"residual", on_graphs(), [](auto& c) { c.residual = false; }},
+      {"feed_forward", on_graphs(), [](auto& c) { c.feed_forward = 3; }},
       {"dropout", on_graphs(), [](auto& c) { c.dropout = std::nextafter(1.0, 0.0); }},
       {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.encoder = true; }},
       {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.conv_input = true; }},
@@ -158,6 +159,7 @@ std::vector<FieldChange> field_changes() {
        }},
       {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kSum; }},
       {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kMax; }},
+      {"head_layers", on_graphs(), [](auto& c) { c.head_layers = 1; }},
       {"sequence_length", on_graphs(), [](auto& c) { c.sequence_length = 1; }},
       {"node_types", hetero(), [](auto& c) { c.schema.node_types[0] = "a\"quoted\"\\b"; }},
       {"relations", hetero(),
@@ -285,8 +287,8 @@ TEST(ModelConfig, UnknownKeysAreListedWithTheKnown) {
       {kWhere, "unknown key \"hiden\"",
        "known: task, model, hidden, layers, outputs, encoder, features, categories, heads, "
        "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
-       "residual, dropout, dropout_at, readout, sequence_length, node_types, relations, "
-       "target_type, embedded_nodes"},
+       "residual, feed_forward, dropout, dropout_at, readout, head_layers, sequence_length, "
+       "node_types, relations, target_type, embedded_nodes"},
       [] { parse_model_config(R"({"hidden":8,"features":2,"hiden":8})", kWhere); });
 }
 
@@ -310,8 +312,8 @@ void expect_refused(const char* key, const Json& value, std::initializer_list<st
 }
 
 TEST(ModelConfig, WrongTypesNameTheKey) {
-  for (const char* key :
-       {"hidden", "layers", "outputs", "features", "towers", "sequence_length", "heads", "bases"})
+  for (const char* key : {"hidden", "layers", "outputs", "features", "towers", "sequence_length",
+                          "heads", "bases", "feed_forward", "head_layers"})
     for (const Json& value : {Json("8"), Json(8.0), Json(nullptr), Json(true), Json::array({8}),
                               Json(uint64_t{1} << 63)})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "an integer", value.dump()});
@@ -542,6 +544,44 @@ std::vector<Rule> rules() {
        "ga-mlp has neither convolutions"},
       {"GaMlpNodes", ga_mlp(), [](auto& c) { c.task = Task::kNodeClassification; },
        "ga-mlp needs a graph-level task"},
+      // blocks and heads
+      {"FeedForwardNegative", on_graphs(), [](auto& c) { c.feed_forward = -1; },
+       "feed_forward must be from 0 to"},
+      {"FeedForwardMost", on_graphs(), [](auto& c) { c.feed_forward = 1 << 24; },
+       "feed_forward must be from 0 to"},
+      {"FeedForwardHetero", hetero(), [](auto& c) { c.feed_forward = 2; },
+       "feed_forward does not apply to networks for heterogeneous tasks"},
+      {"FeedForwardGaMlp", ga_mlp(), [](auto& c) { c.feed_forward = 2; },
+       "feed_forward does not apply to ga-mlp"},
+      {"FeedForwardBare", bare(),
+       [](auto& c) {
+         c.layers = 1;
+         c.feed_forward = 2;
+       },
+       "feed_forward needs an encoder or two layers"},
+      {"HeadLayersZero", on_graphs(), [](auto& c) { c.head_layers = 0; },
+       "head_layers must be from 1 to 12, got 0"},
+      {"HeadLayersMost", on_graphs(), [](auto& c) { c.head_layers = 13; },
+       "head_layers must be from 1 to 12"},
+      {"HeadLayersWidth", on_graphs(), [](auto& c) { c.head_layers = 6; },
+       "a head of 6 linear layers needs hidden of at least 32, got 16"},
+      {"HeadLayersNodes", on_nodes(), [](auto& c) { c.head_layers = 2; },
+       "head_layers does not apply to egc-s with the task node-classification"},
+      {"HeadLayersGaMlp", ga_mlp(), [](auto& c) { c.head_layers = 2; },
+       "head_layers does not apply to ga-mlp"},
+      {"HeadLayersSequence", on_graphs(),
+       [](auto& c) {
+         c.task = Task::kGraphSequence;
+         c.head_layers = 2;
+       },
+       "head_layers does not apply"},
+      {"HeadDropout", on_graphs(),
+       [](auto& c) {
+         c.dropout = 0.1;
+         c.dropout_at.head = true;
+         c.head_layers = 1;
+       },
+       "a head with head_layers 1 has no dropout"},
   };
 }
 

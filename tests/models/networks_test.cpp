@@ -114,8 +114,22 @@ void make_features(Problem& p, DType type) {
     p.input.categories = testing::random_categories(nodes, p.config.categories, 6);
 }
 
-Problem make_problem(const std::string& model, Task task) {
+// A network, and what its blocks have beside what all have.
+struct Case {
+  std::string model;
+  Task task;
+  std::string blocks = "plain";
+};
+
+void change_blocks(ModelConfig& c, const std::string& blocks) {
+  if (blocks == "plain") return;
+  if (blocks == "feed-forward") c.feed_forward = 2;
+}
+
+Problem make_problem(const Case& of) {
+  const auto& [model, task, blocks] = of;
   Problem p{config_of(model, task, 32, 3), {}};
+  change_blocks(p.config, blocks);
   if (task == Task::kNodeClassificationHetero) {
     make_hetero(p, 1500, 900, 4500, DType::kF32);
     return p;
@@ -133,8 +147,10 @@ Problem make_problem(const std::string& model, Task task) {
 }
 
 // Of a few nodes, in float64: every parameter can be changed by itself.
-Problem make_small_problem(const std::string& model, Task task) {
+Problem make_small_problem(const Case& of) {
+  const auto& [model, task, blocks] = of;
   Problem p{config_of(model, task, 8, 2), {}};
+  change_blocks(p.config, blocks);
   if (!p.config.categories.empty())
     for (int64_t& count : p.config.categories) count = std::min<int64_t>(count, 5);
   if (task == Task::kNodeClassificationHetero) {
@@ -151,27 +167,29 @@ Problem make_small_problem(const std::string& model, Task task) {
   return p;
 }
 
-std::vector<std::pair<std::string, Task>> cases() {
-  std::vector<std::pair<std::string, Task>> all;
+std::vector<Case> cases() {
+  std::vector<Case> all;
   for (const std::string_view name : nn::conv_names())
-    all.emplace_back(name, Task::kNodeClassification);
+    all.push_back({std::string(name), Task::kNodeClassification});
   for (const char* model : {"egc-m", "gat", "pna", "ga-mlp"})
     for (const Task task : {Task::kGraphRegression, Task::kGraphClassification, Task::kGraphBinary,
                             Task::kGraphSequence})
-      all.emplace_back(model, task);
+      all.push_back({model, task});
   for (const char* model : {"rgcn", "regc"})
-    all.emplace_back(model, Task::kNodeClassificationHetero);
+    all.push_back({model, Task::kNodeClassificationHetero});
+  for (const Task task : {Task::kNodeClassification, Task::kGraphClassification})
+    all.push_back({"egc-m", task, "feed-forward"});
   return all;
 }
 
 constexpr double kGradientTolerance = 1e-6;
 
-class NetworkTest : public ::testing::TestWithParam<std::pair<std::string, Task>> {};
+class NetworkTest : public ::testing::TestWithParam<Case> {};
 
 // The tape's gradients of every parameter and of the features, with the batch's statistics and
 // dropout, and with what inference computes.
 TEST_P(NetworkTest, Gradcheck) {
-  Problem p = make_small_problem(GetParam().first, GetParam().second);
+  Problem p = make_small_problem(GetParam());
   const auto network = new_network(p.config, 3);
   network->to(DType::kF64);
   std::vector<testing::NamedTensor> inputs;
@@ -187,7 +205,7 @@ TEST_P(NetworkTest, Gradcheck) {
 }
 
 TEST_P(NetworkTest, SameBitsForAnyNumberOfThreads) {
-  const Problem p = make_problem(GetParam().first, GetParam().second);
+  const Problem p = make_problem(GetParam());
   const auto network = new_network(p.config);
   std::vector<Tensor> first;
   for (const int threads : {1, 2, 4, 8}) {
@@ -217,7 +235,7 @@ void train_statistics(models::Network& network, const ModelInput& input) {
 }
 
 TEST_P(NetworkTest, EvaluationFoldsAndDropsNothing) {
-  const Problem p = make_problem(GetParam().first, GetParam().second);
+  const Problem p = make_problem(GetParam());
   const auto network = new_network(p.config);
   train_statistics(*network, p.input);  // that are not 0 and 1
   const State before = network->state();
@@ -230,7 +248,7 @@ TEST_P(NetworkTest, EvaluationFoldsAndDropsNothing) {
 }
 
 TEST_P(NetworkTest, DropoutDrawsAnewForEverySeed) {
-  const Problem p = make_problem(GetParam().first, GetParam().second);
+  const Problem p = make_problem(GetParam());
   const auto network = new_network(p.config);
   const auto run = [&](uint64_t seed) {
     Tape tape = Tape::training(seed);
@@ -242,7 +260,7 @@ TEST_P(NetworkTest, DropoutDrawsAnewForEverySeed) {
 }
 
 TEST_P(NetworkTest, TheSeedDecidesAllValuesBeforeTraining) {
-  const Problem p = make_problem(GetParam().first, GetParam().second);
+  const Problem p = make_problem(GetParam());
   const State want = new_network(p.config, 4)->state();
   const auto network = new_network(p.config, 4);
   train_statistics(*network, p.input);
@@ -260,7 +278,7 @@ TEST_P(NetworkTest, TheSeedDecidesAllValuesBeforeTraining) {
 }
 
 TEST_P(NetworkTest, LearnsAFewLabelsByHeart) {
-  Problem p = make_problem(GetParam().first, GetParam().second);
+  Problem p = make_problem(GetParam());
   p.config.dropout = 0;
   const auto network = new_network(p.config);
   train::Adam adam(network->parameters(), {});
@@ -286,7 +304,8 @@ TEST_P(NetworkTest, LearnsAFewLabelsByHeart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, NetworkTest, ::testing::ValuesIn(cases()), [](const auto& info) {
-  std::string name = fmt::format("{}_{}", info.param.first, info.index);
+  std::string name = fmt::format("{}_{}", info.param.model, info.index);
+  if (info.param.blocks != "plain") name += "_" + info.param.blocks;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

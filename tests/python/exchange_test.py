@@ -233,6 +233,8 @@ class Export(InDirectory):
             ("--model", "egc-s", "--activation", "sigmoid"),
             ("--model", "egc-s", "--activation", "hardtanh"),
             ("--model", "sage"), ("--model", "gin"), ("--model", "gcn"), ("--model", "mlp"),
+            ("--model", "egc-s", "--feed-forward", 2, "--head-layers", 2),
+            ("--model", "gcn", "--feed-forward", 1, "--no-norm", "--head-layers", 1),
         )):
             with self.subTest(arguments=arguments):
                 model = self.trained(*arguments)

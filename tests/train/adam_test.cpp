@@ -88,11 +88,12 @@ class Formula {
         double& p = values_[k][i];
         double& m = mean_[k][i];
         double& v = square_[k][i];
-        const double g = scale * gradients[k][i] + options_.wd * p;
+        const double g = scale * gradients[k][i] + (options_.decoupled ? 0 : options_.wd * p);
         m = options_.beta1 * m + (1 - options_.beta1) * g;
         v = options_.beta2 * v + (1 - options_.beta2) * g * g;
         const double m_hat = m / m_share;
         const double v_hat = v / v_share;
+        if (options_.decoupled) p -= lr * options_.wd * p;
         p -= lr * m_hat / (std::sqrt(v_hat) + options_.eps);
       }
   }
@@ -112,10 +113,14 @@ TEST(Adam, StepsAsTheFormulaSays) {
       gradients[static_cast<size_t>(step)].push_back(
           gradient_of(p->value, gradients[static_cast<size_t>(step)].size(), step));
   for (const AdamOptions& options : {
-           AdamOptions{}, AdamOptions{.wd = 0.01},
+           AdamOptions{},
+           AdamOptions{.wd = 0.01},
            AdamOptions{.wd = 0.1, .beta1 = 0.5, .beta2 = 0.95, .eps = 1e-3},
-           AdamOptions{.clip = 0.5}, AdamOptions{.wd = 0.01, .eps = 1, .clip = 3},
+           AdamOptions{.clip = 0.5},
+           AdamOptions{.wd = 0.01, .eps = 1, .clip = 3},
            AdamOptions{.eps = 1, .clip = 1e6},  // never reached
+           AdamOptions{.wd = 0.3, .decoupled = true},
+           AdamOptions{.wd = 2, .decoupled = true, .eps = 1, .clip = 0.5},
        }) {
     const auto ours = parameters();
     Formula formula(ours, options);
@@ -197,7 +202,7 @@ TEST(Adam, TakesTheGradientsAway) {
 
 TEST(Adam, AParameterWithoutAGradientStays) {
   const auto p = parameters();
-  Adam adam(p, {.wd = 0.1, .clip = 0.1});
+  Adam adam(p, {.wd = 0.1, .decoupled = true, .clip = 0.1});
   set_gradients(p, 0);
   adam.step(0.1);
   const Tensor before = p[2]->value.clone();

@@ -125,20 +125,53 @@ TEST(Trainer, SameSeedSameBitsForAnyNumberOfThreads) {
 TEST(Trainer, StoppedAfterAnyBatchItGoesOnToTheBit) {
   const auto d = molecules();
   const TaskData data(d, "");
-  const RunConfig config = config_for(d);
-  const std::string through = train_all(data, config);
-  const auto batches = static_cast<int64_t>(
-      data.shuffled(Part::kTrain, config.train.batch, config.seed)->num_batches());
-  for (int64_t stop = 1; stop <= 3 * batches; ++stop) {
-    Trainer first(data, config);
-    int64_t steps = 0;
-    while (!first.finished() &&
-           first.run_epoch([&](const Trainer::Step&) { return ++steps != stop; })) {
+  RunConfig config = config_for(d);
+  for (const bool by_step : {false, true}) {
+    if (by_step) {
+      config.train.optimizer = train::Optimizer::kAdamW;
+      config.train.wd = 0.1;
+      config.train.schedule = train::Schedule::kCosine;
+      config.train.warmup_epochs = 1;
     }
-    Trainer second(data, config);
-    second.load(first.state(), "state");
-    while (!second.finished()) second.run_epoch({});
-    ASSERT_TRUE(bits(second) == through) << "stopped after batch " << stop;
+    const std::string through = train_all(data, config);
+    const auto batches = static_cast<int64_t>(
+        data.shuffled(Part::kTrain, config.train.batch, config.seed)->num_batches());
+    for (int64_t stop = 1; stop <= 3 * batches; ++stop) {
+      Trainer first(data, config);
+      int64_t steps = 0;
+      while (!first.finished() &&
+             first.run_epoch([&](const Trainer::Step&) { return ++steps != stop; })) {
+      }
+      Trainer second(data, config);
+      second.load(first.state(), "state");
+      while (!second.finished()) second.run_epoch({});
+      ASSERT_TRUE(bits(second) == through) << "stopped after batch " << stop;
+    }
+  }
+}
+
+TEST(Trainer, OptimizerAndScheduleAreThoseOfTheConfiguration) {
+  const auto d = molecules();
+  const TaskData data(d, "");
+  RunConfig config = config_for(d);
+  config.train.wd = 0.1;
+  const std::string adam = train_all(data, config);
+  config.train.optimizer = train::Optimizer::kAdamW;
+  EXPECT_NE(train_all(data, config), adam);
+  config.train.schedule = train::Schedule::kCosine;
+  config.train.warmup_epochs = 1;
+  config.train.epochs = 4;
+  Trainer t(data, config);
+  while (!t.finished()) t.run_epoch({});
+  // An epoch's rate is that of its last step.
+  const auto batches =
+      static_cast<double>(data.shuffled(Part::kTrain, config.train.batch, 0)->num_batches());
+  const auto& h = t.progress().history;
+  ASSERT_EQ(h.size(), 4U);
+  EXPECT_DOUBLE_EQ(h[0].lr, config.train.lr);
+  for (int epoch = 1; epoch < 4; ++epoch) {
+    const double done = (epoch * batches - 1) / (3 * batches);
+    EXPECT_NEAR(h[epoch].lr, config.train.lr * (1 + std::cos(M_PI * done)) / 2, 1e-12) << epoch;
   }
 }
 

@@ -74,12 +74,17 @@ struct ModelConfig {
   std::optional<int64_t> towers;                   // of MPNN and PNA; default 4
   std::optional<double> mean_log_degree;           // of PNA; default 1, with a warning
 
-  bool norm = true;                  // batch norm after every layer
-  bool residual = true;              // around every layer
+  bool norm = true;      // batch norm after every layer
+  bool residual = true;  // around every layer
+  // Width of the feed-forward sublayer after every layer, in multiples of hidden; 0: none.
+  int64_t feed_forward = 0;
   double dropout = 0;                // probability
   DropoutAt dropout_at;              // where it acts
   Readout readout = Readout::kMean;  // for tasks on graphs
-  int64_t sequence_length = 5;       // words that a sequence task predicts
+  // Linear layers of the head of these tasks but for sequences, each half as wide as the one
+  // before.
+  int64_t head_layers = 3;
+  int64_t sequence_length = 5;  // words that a sequence task predicts
 
   // Heterogeneous tasks: node types and relations.
   HeteroSchema schema;

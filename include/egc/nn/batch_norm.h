@@ -16,8 +16,9 @@ class NormActResidual : public Module {
   void reset_parameters(Rng& rng) override;  // weight 1, bias 0; running mean 0, variance 1
 
   // x, residual: [N, C]; residual may be undefined. Result: [N, C]. Training tapes update the
-  // running statistics.
-  Tensor forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual);
+  // running statistics. Without relu the norm's result is taken as it is.
+  Tensor forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual,
+                 bool relu = true);
 
   // The same, with running statistics, as an epilogue that a layer applies in inference.
   ops::EpilogueTensors fold(const Tensor& residual) const;

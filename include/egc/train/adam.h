@@ -1,4 +1,5 @@
-// Adam (Kingma and Ba, ICLR 2015), all parameters of a network in one pass.
+// Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019), all parameters of a
+// network in one pass.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,9 @@ namespace egc::train {
 
 // Options of Adam; defaults as in torch.optim.Adam.
 struct AdamOptions {
-  double wd = 0;         // weight decay (L2), added to the gradient
+  double wd = 0;  // weight decay (L2), added to the gradient
+  // AdamW, as torch.optim.AdamW: every parameter shrinks by lr * wd of itself instead.
+  bool decoupled = false;
   double beta1 = 0.9;    // decay of the mean of gradients
   double beta2 = 0.999;  // decay of the mean of squared gradients
   double eps = 1e-8;     // added to the denominator

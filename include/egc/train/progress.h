@@ -19,7 +19,7 @@ struct Progress {
   double loss_items = 0;  // labelled items of those batches
   double seconds = 0;     // time of those batches
 
-  double lr = 0;            // current learning rate
+  double lr = 0;            // current learning rate; constant with the schedule "cosine"
   double plateau_best = 0;  // best value for the schedule; improvements below 1e-4 do not count
   int64_t plateau_bad = 0;  // epochs since then
   int64_t best_epoch = 0;   // counted from 1; 0: none yet

@@ -5,18 +5,38 @@
 #include <cstdint>
 #include <string>
 
+#include "egc/core/named_table.h"
 #include "egc/models/model_config.h"
 #include "egc/models/model_file.h"
 
 namespace egc::train {
 
+// What updates the parameters; both are Adam with another weight decay.
+enum class Optimizer {
+  kAdam,  // adam: weight decay is an L2 penalty, added to the gradient
+  kAdamW  // adamw: decoupled weight decay (Loshchilov and Hutter, ICLR 2019), of all parameters
+};
+const NamedTable<Optimizer>& optimizers();  // names: adam, adamw
+
+// How the learning rate changes during training.
+enum class Schedule {
+  kPlateau,  // plateau: reduced where validation does not improve
+  kCosine    // cosine: a function of the step, half a cosine from lr to 0 over all epochs
+};
+const NamedTable<Schedule>& schedules();  // names: plateau, cosine
+
 // Options of training. docs/parameters.md describes them all.
 struct TrainConfig {
-  double lr = 1e-3;                // learning rate
-  double wd = 0;                   // weight decay (L2), added to the gradient
-  int64_t batch = 64;              // graphs per batch; one large graph is trained in full batches
-  int64_t epochs = 200;            // maximum number
-  int64_t patience = 20;           // patience of early stopping, in epochs; 0: never
+  double lr = 1e-3;  // learning rate
+  Optimizer optimizer = Optimizer::kAdam;
+  double wd = 0;         // weight decay; what it does depends on the optimizer
+  int64_t batch = 64;    // graphs per batch; one large graph is trained in full batches
+  int64_t epochs = 200;  // maximum number; the length of the cosine schedule
+  Schedule schedule = Schedule::kPlateau;
+  int64_t warmup_epochs = 0;  // of the cosine schedule: the learning rate rises from 0
+  // Patience of early stopping, in epochs; 0: never. Configurations with the cosine schedule have 0
+  // unless they say otherwise.
+  int64_t patience = 20;
   double lr_factor = 0.5;          // the learning rate is multiplied by it on a plateau
   int64_t lr_patience = 10;        // epochs without improvement that make a plateau
   double min_lr = 1e-5;            // lower bound of the learning rate
