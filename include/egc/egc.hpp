@@ -26,6 +26,7 @@
 #include "egc/graph/batch.h"               // IWYU pragma: export
 #include "egc/graph/csr.h"                 // IWYU pragma: export
 #include "egc/graph/hetero_graph.h"        // IWYU pragma: export
+#include "egc/graph/node_encodings.h"      // IWYU pragma: export
 #include "egc/inference/model.h"           // IWYU pragma: export
 #include "egc/models/model_config.h"       // IWYU pragma: export
 #include "egc/models/model_file.h"         // IWYU pragma: export
