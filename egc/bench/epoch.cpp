@@ -6,6 +6,7 @@
 #include "egc/bench/measure.h"
 #include "egc/core/rng.h"
 #include "egc/core/work_clock.h"
+#include "egc/data/encodings.h"
 #include "egc/graph/topologies.h"
 #include "egc/train/trainer.h"
 
@@ -69,7 +70,7 @@ EpochBenchRow measure_epoch(const data::Dataset& given, const app::TrainOptions&
   train::RunConfig config = app::resolve_config(dataset, options);
   config.train.epochs = reps + 1;
   config.train.patience = 0;
-  const train::TaskData data(dataset, config.train.split,
+  const train::TaskData data(data::with_encodings(dataset, config.model.encode), config.train.split,
                              config.model.outputs - data::TargetVocabulary::kSpecialWords,
                              config.model.sequence_length);
   std::optional<train::Trainer> training;

@@ -6,6 +6,7 @@
 
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
+#include "egc/graph/node_encodings.h"
 #include "egc/nn/conv_table.h"
 
 namespace egc::models {
@@ -99,6 +100,10 @@ void visit(Visitor& v, Config& c) {
     word<Encoder, encoders>(c.encoder));
   v(F{"features", kOfDataset}, c.features);
   v(F{"categories", kOfDataset}, c.categories);
+  v(F{"encode",
+      "Encodings of nodes by their place in the graph, added to the encoder's result: rwse:K "
+      "(random walks), laplacian:K (eigenvectors), degree; for instance rwse:20,degree"},
+    c.encode);
   v(F{"heads", "Number of heads"}, c.heads);
   v(F{"bases", "Number of bases"}, c.bases);
   v(F{"aggregators", "Aggregators, for instance add,std,max"}, c.aggregators);
@@ -375,6 +380,15 @@ void check_encoder(const ModelConfig& c) {
           c.outputs, c.hidden);
 }
 
+void check_encode(const ModelConfig& c) {
+  if (parse_encodings(c.encode).empty()) return;
+  check(c.task != Task::kNodeClassificationHetero,
+        "encode needs graphs with a single node type, which the task {} does not have",
+        tasks().name_of(c.task));
+  check(c.encoder != Encoder::kNone,
+        "encode needs an encoder to be added to: encoder \"linear\" instead of \"none\"");
+}
+
 void check_types(const ModelConfig& c) {
   if (c.task == Task::kNodeClassificationHetero) {
     check_schema(c.schema);
@@ -430,6 +444,7 @@ void check_config(const ModelConfig& c) {
   });
   check_ranges(c);
   check_encoder(c);
+  check_encode(c);
   check_types(c);
   check_ga_mlp(c);
   check_dropout(c);

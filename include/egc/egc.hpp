@@ -17,6 +17,7 @@
 #include "egc/core/safetensors.h"          // IWYU pragma: export
 #include "egc/data/build/build_csv.h"      // IWYU pragma: export
 #include "egc/data/dataset.h"              // IWYU pragma: export
+#include "egc/data/encodings.h"            // IWYU pragma: export
 #include "egc/data/generate/generators.h"  // IWYU pragma: export
 #include "egc/data/loader.h"               // IWYU pragma: export
 #include "egc/data/raw/read_dataset.h"     // IWYU pragma: export

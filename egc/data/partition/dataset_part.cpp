@@ -69,6 +69,7 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
     d.first_edge = std::vector<int64_t>{0, 0};
     d.edges.columns = 2;
     d.node_features = features_of(whole.node_features, nodes[0]);
+    d.encodings = rows_of(whole.encodings, nodes[0]);
   } else {
     d.hetero.schema = whole.hetero.schema;
     d.hetero.target_type = whole.hetero.target_type;

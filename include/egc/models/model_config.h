@@ -54,6 +54,9 @@ struct ModelConfig {
   Encoder encoder = Encoder::kLinear;  // of the node features
   int64_t features = 0;                // columns of float features
   std::vector<int64_t> categories;     // number of categories of each categorical feature
+  // Encodings of nodes that it reads beside the features: parse_encodings() of
+  // graph/node_encodings.h.
+  std::vector<std::string> encode;
 
   // Number of heads, of layers that have them. This and the options below are for layers that take
   // them (nn/conv_table.h); without a value, the layer's default.

@@ -19,7 +19,10 @@ class NormActResidual : public Module {
   // running statistics.
   Tensor forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual);
 
-  // The same, with running statistics, as an epilogue that a layer applies in inference.
+  // Batch norm alone. x: [N, C].
+  Tensor normalize(Tape& tape, const Tensor& x);
+
+  // forward() with running statistics, as an epilogue that a layer applies in inference.
   ops::EpilogueTensors fold(const Tensor& residual) const;
 
   ParameterPtr weight;                           // [C]
