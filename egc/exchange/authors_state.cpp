@@ -51,6 +51,10 @@ State authors_state(const ModelConfig& c, const State& own) {
   const bool nodes = c.task == Task::kNodeClassification;
   check(c.encoder != Encoder::kNone,
         "cannot export a network without an encoder: the authors' networks have one");
+  check(c.encode.empty(),
+        "cannot export a network that reads encodings of nodes ({}): the authors' networks have no "
+        "place for them",
+        fmt::join(c.encode, ", "));
   State out;
   std::map<std::string, State> convs;  // by number
   for (const auto& [name, array] : own) {
