@@ -253,7 +253,7 @@ class Export(InDirectory):
     def test_onnx_of_a_network_with_encodings(self):
         """The graph reads them as an input: computed here with powers of the transition matrix."""
         steps = 5
-        model = self.trained("--model", "egc-s", "--encode", f"degree,rwse:{steps}")
+        model = self.trained("--model", "egc-s", "--self-loops", "symnorm", "--encode", f"degree,rwse:{steps}")
         onnx = self.path("m.onnx")
         self.fine("export", model, "--onnx", "--out", onnx)
         inputs, graphs = self.first_graphs(20)
