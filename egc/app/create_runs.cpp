@@ -183,7 +183,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
   inference::fill_edge_schema(m, dataset);
   check_options(o, m, t);
   if (!given("encoder") && o.config.empty() && m.encoder == models::Encoder::kNone &&
-      m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden))
+      m.schema.node_types.empty() && (m.residual || m.outputs > m.hidden || !m.encode.empty()))
     m.encoder = models::Encoder::kLinear;  // the default without one does not go with these options
   // Said in full, so that another version's defaults change nothing.
   if (nn::layer_descriptor(m.model).takes("self_loops") && !m.self_loops)
@@ -202,7 +202,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
     train::check_config(t);
   });
   dataset.split(t.split);
-  inference::check_fits(m, dataset);
+  check_as_flags(o, [&] { inference::check_fits(m, dataset); });
   choose_scaling(dataset, t);
   if (given("batch") && (dataset.splits_nodes() || !dataset.hetero.empty()))
     log_warning("--batch has no effect: {} is a single graph, trained full-batch",

@@ -5,6 +5,7 @@
 #include "egc/core/error.h"
 #include "egc/core/log.h"
 #include "egc/core/text_file.h"
+#include "egc/data/encodings.h"
 #include "egc/data/partition/dataset_part.h"
 #include "egc/data/splits.h"
 #include "egc/data/standardize.h"
@@ -71,6 +72,7 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
         data::learn_scaling(dataset, data::with_valid(dataset, config.train.split));
     dataset = data::standardized(dataset, dataset.info.scaling);
   }
+  dataset = data::with_encodings(dataset, config.model.encode);
   if (group != nullptr && data::can_be_cut(dataset))
     return of_part(part_of_rank(dataset, config.train.split, *group));
   return train::TaskData(dataset, config.train.split,

@@ -6,6 +6,7 @@
 #include "egc/bench/measure.h"
 #include "egc/core/rng.h"
 #include "egc/core/work_clock.h"
+#include "egc/data/encodings.h"
 #include "egc/graph/topologies.h"
 #include "egc/inference/dataset_fit.h"
 #include "egc/train/trainer.h"
@@ -70,9 +71,10 @@ EpochBenchRow measure_epoch(const data::Dataset& given, const app::TrainOptions&
   train::RunConfig config = app::resolve_config(dataset, options);
   config.train.epochs = reps + 1;
   config.train.patience = 0;
-  const train::TaskData data(inference::seen_by(config.model, dataset), config.train.split,
-                             config.model.outputs - data::TargetVocabulary::kSpecialWords,
-                             config.model.sequence_length);
+  const train::TaskData data(
+      data::with_encodings(inference::seen_by(config.model, dataset), config.model.encode),
+      config.train.split, config.model.outputs - data::TargetVocabulary::kSpecialWords,
+      config.model.sequence_length);
   std::optional<train::Trainer> training;
   const double peak_mb = peak_extra_mb([&] {
     training.emplace(data, config);

@@ -1,4 +1,4 @@
-// Eigenvalues and eigenvectors of small symmetric matrices, by Jacobi's rotations.
+// Eigenvalues and eigenvectors of small symmetric matrices: some 10 n^3 operations.
 #pragma once
 
 #include <cstdint>

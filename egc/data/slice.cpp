@@ -44,6 +44,7 @@ Dataset slice(const Dataset& d, int64_t first, int64_t count) {
                        part(d.edge_features.categories, edge, edge_end)};
   out.node_is_attributed = part(d.node_is_attributed, node, node_end);
   out.node_targets = part(d.node_targets, node, node_end);
+  out.encodings = part(d.encodings, node, node_end);
   const bool of_graphs = is_graph_task(d.info.task);
   const int64_t row = of_graphs ? first : node;
   const int64_t row_end = of_graphs ? first + count : node_end;

@@ -58,6 +58,10 @@ State authors_state(const ModelConfig& c, const State& own) {
         c.head_layers, ModelConfig().head_layers);
   check(c.encoder != Encoder::kNone,
         "cannot export a network without an encoder: the authors' networks have one");
+  check(c.encode.empty(),
+        "cannot export a network that reads encodings of nodes ({}): the authors' networks have no "
+        "place for them",
+        fmt::join(c.encode, ", "));
   State out;
   std::map<std::string, State> convs;  // by number
   for (const auto& [name, array] : own) {

@@ -5,6 +5,7 @@
 
 #include "egc/core/error.h"
 #include "egc/exchange/onnx_layers.h"
+#include "egc/graph/node_encodings.h"
 #include "egc/models/body.h"
 #include "egc/ops/norm_act.h"
 #include "egc/tensor/nd_array.h"
@@ -35,6 +36,9 @@ class NetworkWriter {
     const Value nodes = size_of_first(features);
     OnnxTopology topology(g_, edge_index, nodes);
     Value x = encode(features);
+    if (const int64_t columns = num_columns(parse_encodings(c_.encode)); columns > 0)
+      x = g_.node("Add",
+                  {x, encoding(g_.input("encodings", OnnxType::kFloat, {"nodes", columns}))});
     for (int64_t k = 0; k < c_.layers; ++k) x = block(topology, k, x);
     if (graphs) x = read_out(g_.input("graph", OnnxType::kInt64, {"nodes"}), nodes, x);
     std::vector<OnnxGraph::Dimension> shape = {graphs ? "graphs" : "nodes"};
@@ -86,6 +90,12 @@ class NetworkWriter {
                    {{"keepdims", int64_t{0}}});
   }
 
+  // What encodings of nodes add to the encoder's result.
+  Value encoding(const Value& p) {
+    return onnx_linear(g_, norm("encoding.norm.", p), array("encoding.lin.weight"),
+                       &array("encoding.lin.bias"));
+  }
+
   Value norm_relu(const std::string& prefix, const Value& x) {
     return g_.node("Relu", {norm(prefix, x)});
   }
@@ -107,7 +117,8 @@ class NetworkWriter {
     const auto constant = [&](const std::vector<double>& v) {
       return g_.constant(NdArray({std::ssize(v)}, std::span<const double>(v)));
     };
-    return g_.node("Add", {g_.node("Mul", {x, constant(scale)}), constant(shift)});
+    const Value scaled = g_.node("Mul", {x, constant(scale)});
+    return g_.node("Add", {scaled, constant(shift)});
   }
 
   Value block(OnnxTopology& topology, int64_t k, const Value& x) {

@@ -13,6 +13,9 @@ BatchTensors to_tensors(data::GraphBatch batch) {
   else
     out.input.x = Tensor::borrow(owner->floats.data(), owner->graphs.graph.num_targets(),
                                  owner->columns, owner);
+  if (owner->encoding_columns > 0)
+    out.input.encodings = Tensor::borrow(owner->encodings.data(), owner->graphs.graph.num_targets(),
+                                         owner->encoding_columns, owner);
   out.targets = {owner->values, owner->classes, owner->label_columns, owner};
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "egc/core/error.h"
+#include "egc/data/encodings.h"
 #include "egc/data/training_edges.h"
 
 namespace egc::inference {
@@ -145,6 +146,7 @@ void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
       "{} does not say which nodes have tokens (node_is_attributed), but the network takes syntax "
       "trees",
       name);
+  data::check_can_encode(d, c.encode);
   const bool words = d.info.task == Task::kGraphSequence;
   const int64_t outputs = num_outputs(d);
   check(words || c.outputs == outputs, "{} has {} classes or targets, but the network outputs {}",

@@ -6,6 +6,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
+#include "egc/data/encodings.h"
 #include "egc/data/standardize.h"
 #include "egc/inference/batch_stream.h"
 #include "egc/inference/dataset_fit.h"
@@ -84,6 +85,10 @@ void check_same_columns(const std::vector<data::FeatureColumn>& trained,
           trained[k].name == info.columns[k].name ? " with other categories" : "");
 }
 
+std::string spell_list(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ","));
+}
+
 }  // namespace
 
 std::filesystem::path model_path(const std::filesystem::path& path) {
@@ -144,6 +149,12 @@ Model Model::load_ensemble(const std::vector<std::filesystem::path>& paths) {
       fail(ErrorKind::kModel,
            "{} and {} were trained on different data, so they cannot form an ensemble",
            paths[0].string(), paths[k].string());
+    if (other.config().encode != model.config().encode)
+      fail(ErrorKind::kModel,
+           "{} and {} read different encodings of nodes ({} and {}), so they cannot form an "
+           "ensemble",
+           paths[0].string(), paths[k].string(), spell_list(model.config().encode),
+           spell_list(other.config().encode));
     networks.push_back(other.network_);
   }
   model.network_ = std::make_shared<models::Ensemble>(std::move(networks));
@@ -161,7 +172,8 @@ void Model::check_input(const data::Dataset& dataset) const {
 
 data::Dataset Model::prepare(const data::Dataset& dataset) const {
   check_input(dataset);
-  return data::standardized(seen_by(config(), dataset), info_.scaling);
+  return data::with_encodings(data::standardized(seen_by(config(), dataset), info_.scaling),
+                              config().encode);
 }
 
 PredictionTable Model::predict(const data::Dataset& dataset, int64_t batch) {

@@ -70,6 +70,22 @@ Tensor CategoricalEncoder::forward(Tape& tape, const ModelInput& input) {
   return ops::spmm(tape, lookup(x), weight_->value);
 }
 
+EncodingModule::EncodingModule(std::vector<std::string> names, int64_t hidden)
+    : names_(std::move(names)),
+      columns_(num_columns(parse_encodings(names_))),
+      norm_(add_module("norm", std::make_shared<nn::NormActResidual>(columns_))),
+      lin_(add_module("lin", std::make_shared<nn::Linear>(columns_, hidden))) {}
+
+Tensor EncodingModule::forward(Tape& tape, const ModelInput& input) {
+  const int64_t nodes = input.graph.num_targets();
+  const Tensor& p = input.encodings;
+  check(p.defined() && p.rows() == nodes && p.columns() == columns_,
+        "network: encodings ({}) are needed as a matrix of {} nodes and {} columns, got {}; "
+        "data::with_encodings() computes them",
+        fmt::join(names_, ", "), nodes, columns_, p.defined() ? describe(p) : "none");
+  return lin_->forward(tape, norm_->normalize(tape, p));
+}
+
 std::shared_ptr<EncoderModule> make_encoder(const ModelConfig& c) {
   switch (c.encoder) {
     case Encoder::kNone:

@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "egc/graph/node_encodings.h"
 #include "egc/models/network.h"
+#include "egc/nn/batch_norm.h"
 #include "egc/nn/linear.h"
 
 namespace egc::models {
@@ -39,6 +41,20 @@ class CategoricalEncoder : public EncoderModule {
   bool glorot_;
   bool clip_last_;
   nn::ParameterPtr weight_;  // [sum of categories, hidden]
+};
+
+// What encodings of nodes add to the encoder's result: a Linear of their batch norm. To add two
+// Linears is to apply one to features and encodings side by side.
+class EncodingModule : public nn::Module {
+ public:
+  EncodingModule(std::vector<std::string> names, int64_t hidden);
+  Tensor forward(Tape& tape, const ModelInput& input);  // [N, hidden]
+
+ private:
+  std::vector<std::string> names_;
+  int64_t columns_;
+  nn::NormActResidualPtr norm_;  // "norm"
+  nn::LinearPtr lin_;            // "lin"
 };
 
 // Null for Encoder::kNone.

@@ -4,6 +4,7 @@
 #include "egc/graph/batch.h"
 #include "egc/ops/aggregate.h"
 #include "egc/ops/norm_act.h"
+#include "egc/ops/row_parts.h"
 
 namespace egc::models {
 namespace {
@@ -22,6 +23,8 @@ Tensor read_out(Tape& tape, Readout readout, const Tensor& x,
 HomogeneousNetwork::HomogeneousNetwork(const ModelConfig& c)
     : Network(c), encoder_(make_encoder(c)), body_(make_body(c)) {
   if (encoder_) add_module("encoder", encoder_);
+  if (!c.encode.empty())
+    encoding_ = add_module("encoding", std::make_shared<EncodingModule>(c.encode, c.hidden));
   add_module("body", body_);
   head_ = add_module("head", make_head(c, body_->out_width()));
 }
@@ -34,6 +37,7 @@ Tensor HomogeneousNetwork::forward(Tape& tape, const ModelInput& in) {
         "network: features must be a matrix with one row for each of the {} nodes, got {} rows",
         nodes, rows);
   Tensor x = encoder_ ? encoder_->forward(tape, in) : in.x;
+  if (encoding_) x = ops::add(tape, {x, encoding_->forward(tape, in)});
   if (c.dropout_at.encoder) x = ops::dropout(tape, x, c.dropout);
   x = body_->forward(tape, x, in.graph);
   if (c.task != Task::kNodeClassification) {

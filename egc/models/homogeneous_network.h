@@ -15,9 +15,10 @@ class HomogeneousNetwork : public Network {
   void hook_layers(LayerHook hook) { body_->hook_layers(std::move(hook)); }
 
  private:
-  std::shared_ptr<EncoderModule> encoder_;  // "encoder", may be null
-  std::shared_ptr<Body> body_;              // "body"
-  std::shared_ptr<Head> head_;              // "head"
+  std::shared_ptr<EncoderModule> encoder_;    // "encoder", may be null
+  std::shared_ptr<EncodingModule> encoding_;  // "encoding", may be null
+  std::shared_ptr<Body> body_;                // "body"
+  std::shared_ptr<Head> head_;                // "head"
 };
 
 }  // namespace egc::models

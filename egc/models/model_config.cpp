@@ -8,6 +8,7 @@
 
 #include "egc/core/json_fields.h"
 #include "egc/core/json_parse.h"
+#include "egc/graph/node_encodings.h"
 #include "egc/nn/conv_table.h"
 
 namespace egc::models {
@@ -97,6 +98,10 @@ void visit(Visitor& v, Config& c) {
   v(F{"edge_features", "Use the features of edges, in every layer"}, c.edge_features);
   v(F{"edge_categories", kOfDataset}, c.edge_categories);
   v(F{"edge_numbers", kOfDataset}, c.edge_numbers);
+  v(F{"encode",
+      "Encodings of nodes by their place in the graph, added to the encoder's result: rwse:K "
+      "(random walks), laplacian:K (eigenvectors), degree; for instance rwse:20,degree"},
+    c.encode);
   v(F{"heads", "Number of heads"}, c.heads);
   v(F{"bases", "Number of bases"}, c.bases);
   v(F{"aggregators", "Aggregators, for instance add,std,max"}, c.aggregators);
@@ -391,6 +396,15 @@ void check_edges(const ModelConfig& c) {
   check(has_schema, "edge_features needs edges with features: edge_categories or edge_numbers");
 }
 
+void check_encode(const ModelConfig& c) {
+  if (parse_encodings(c.encode).empty()) return;
+  check(c.task != Task::kNodeClassificationHetero,
+        "encode needs graphs with a single node type, which the task {} does not have",
+        tasks().name_of(c.task));
+  check(c.encoder != Encoder::kNone,
+        "encode needs an encoder to be added to: encoder \"linear\" instead of \"none\"");
+}
+
 void check_types(const ModelConfig& c) {
   if (c.task == Task::kNodeClassificationHetero) {
     check_schema(c.schema);
@@ -478,6 +492,7 @@ void check_config(const ModelConfig& c) {
   check_ranges(c);
   check_encoder(c);
   check_edges(c);
+  check_encode(c);
   check_types(c);
   check_ga_mlp(c);
   check_dropout(c);

@@ -28,6 +28,11 @@ Tensor NormActResidual::forward(Tape& tape, const Tensor& x, double dropout,
   return ops::batch_norm_act(tape, x, tensors(), relu, dropout, residual);
 }
 
+Tensor NormActResidual::normalize(Tape& tape, const Tensor& x) {
+  if (tape.is_training()) ++*num_batches_tracked;
+  return ops::batch_norm_act(tape, x, tensors(), /*relu=*/false, /*dropout=*/0, {});
+}
+
 ops::EpilogueTensors NormActResidual::fold(const Tensor& residual) const {
   return ops::fold_batch_norm(tensors(), /*relu=*/true, residual);
 }

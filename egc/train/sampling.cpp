@@ -34,6 +34,10 @@ void drop_nodes(BatchTensors& batch, double p, bool nodes_have_labels, Rng& rng)
     const auto rows = select_rows(in.x.data<float>(), in.x.columns(), kept);
     in.x = Tensor::borrow(rows->data(), std::ssize(kept), in.x.columns(), rows);
   }
+  if (in.encodings.defined()) {
+    const auto rows = select_rows(in.encodings.data<float>(), in.encodings.columns(), kept);
+    in.encodings = Tensor::borrow(rows->data(), std::ssize(kept), in.encodings.columns(), rows);
+  }
   if (nodes_have_labels) {
     const auto rows = select_rows(batch.targets.classes.data(), 1, kept);
     batch.targets.classes = *rows;

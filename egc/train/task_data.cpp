@@ -17,6 +17,8 @@ models::ModelInput part_input(const data::DatasetPart& part) {
       input.hetero_ids.emplace_back(nodes.begin(), nodes.end());
     return input;
   }
+  if (part.dataset.encodings.columns > 0)
+    input.encodings = inference::borrow(part.dataset.encodings);
   const data::Features& x = part.dataset.node_features;
   input.graph = part.share.graph.relations[0];
   if (!x.floats.empty()) {

@@ -11,6 +11,7 @@
 #include "egc/inference/dataset_fit.h"
 #include "egc/nn/conv_table.h"
 #include "egc/train/aggregator_penalty.h"
+#include "egc/train/encoding_signs.h"
 #include "egc/train/sampling.h"
 #include "egc/train/schedule.h"
 
@@ -171,6 +172,7 @@ bool Trainer::train_batches(const OnStep& on_step) {
     std::optional<BatchTensors> batch;
     std::vector<double> message = {loss, stop ? 1.0 : 0.0};
     if (auto whole = batches_->next()) {
+      draw_signs(*whole, config_.model.encode, config_.seed, epoch);
       batch =
           sample(*std::move(whole), config_.train, data_.dataset().info.task, rng_of(step_seed));
       const std::vector<double> counts = batch_counts(data_, batch->targets);

@@ -17,6 +17,7 @@
 #include "egc/core/safetensors.h"          // IWYU pragma: export
 #include "egc/data/build/build_csv.h"      // IWYU pragma: export
 #include "egc/data/dataset.h"              // IWYU pragma: export
+#include "egc/data/encodings.h"            // IWYU pragma: export
 #include "egc/data/generate/generators.h"  // IWYU pragma: export
 #include "egc/data/loader.h"               // IWYU pragma: export
 #include "egc/data/raw/read_dataset.h"     // IWYU pragma: export
@@ -26,6 +27,7 @@
 #include "egc/graph/batch.h"               // IWYU pragma: export
 #include "egc/graph/csr.h"                 // IWYU pragma: export
 #include "egc/graph/hetero_graph.h"        // IWYU pragma: export
+#include "egc/graph/node_encodings.h"      // IWYU pragma: export
 #include "egc/inference/model.h"           // IWYU pragma: export
 #include "egc/models/model_config.h"       // IWYU pragma: export
 #include "egc/models/model_file.h"         // IWYU pragma: export

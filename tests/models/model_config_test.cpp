@@ -127,6 +127,10 @@ std::vector<FieldChange> field_changes() {
          c.features = 0;
          c.categories = {7, 1, 119};
        }},
+      {"encode", on_graphs(),
+       [](auto& c) {
+         c.encode = {"rwse:20", "laplacian:8", "degree"};
+       }},
       {"heads", on_graphs(), [](auto& c) { c.heads = 2; }},
       {"bases", on_graphs(), [](auto& c) { c.bases = 3; }},
       {"aggregators", on_graphs(),
@@ -285,7 +289,7 @@ TEST(ModelConfig, UnknownKeysAreListedWithTheKnown) {
   expect_error(
       ErrorKind::kUsage,
       {kWhere, "unknown key \"hiden\"",
-       "known: task, model, hidden, layers, outputs, encoder, features, categories, heads, "
+       "known: task, model, hidden, layers, outputs, encoder, features, categories, encode, heads, "
        "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
        "residual, feed_forward, dropout, dropout_at, readout, head_layers, sequence_length, "
        "node_types, relations, target_type, embedded_nodes"},
@@ -534,6 +538,19 @@ std::vector<Rule> rules() {
        "a graph-level task needs an encoder"},
       {"BareOutputs", bare(), [](auto& c) { c.outputs = 17; }, "at most hidden, got 17 and 16"},
       {"BareResidual", bare(), [](auto& c) { c.residual = true; }, "residual must be false"},
+      {"EncodeUnknown", on_graphs(), [](auto& c) { c.encode = {"degre"}; },
+       "unknown encoding \"degre\"; did you mean \"degree\"?"},
+      {"EncodeSteps", on_graphs(), [](auto& c) { c.encode = {"rwse:0"}; },
+       "encode takes \"rwse:K\" with a number K from 1 to 256"},
+      {"EncodeTwice", on_graphs(),
+       [](auto& c) {
+         c.encode = {"rwse:2", "rwse:3"};
+       },
+       "encode names rwse twice"},
+      {"EncodeBare", bare(), [](auto& c) { c.encode = {"degree"}; },
+       "encode needs an encoder to be added to"},
+      {"EncodeHetero", hetero(), [](auto& c) { c.encode = {"degree"}; },
+       "encode needs graphs with a single node type"},
       {"GaMlpReadout", ga_mlp(), [](auto& c) { c.readout = Readout::kSum; },
        "ga-mlp needs a graph-level task"},
       {"GaMlpDropout", ga_mlp(),

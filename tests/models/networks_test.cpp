@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "egc/graph/node_encodings.h"
 #include "egc/graph/topologies.h"
 #include "egc/nn/conv_table.h"
 #include "egc/train/adam.h"
@@ -56,10 +57,12 @@ ModelConfig config_of(const std::string& model, Task task, int64_t hidden, int64
     case Task::kGraphRegression:
       c.encoder = Encoder::kEmbedding;
       c.categories = {28};
+      c.encode = {"rwse:2", "degree"};
       break;
     case Task::kGraphClassification:
       c.encoder = Encoder::kLinear;
       c.features = 5;
+      c.encode = {"laplacian:4"};
       if (has_layers) c.readout = models::Readout::kMax;
       break;
     case Task::kGraphBinary:
@@ -112,6 +115,8 @@ void make_features(Problem& p, DType type) {
     p.input.x = random_tensor(nodes, p.config.features, 6, type);
   else
     p.input.categories = testing::random_categories(nodes, p.config.categories, 6);
+  const int64_t encodings = num_columns(parse_encodings(p.config.encode));
+  if (encodings > 0) p.input.encodings = random_tensor(nodes, encodings, 8, type);
 }
 
 // A network, and what its blocks have beside what all have.

@@ -154,6 +154,25 @@ class Predictions(Temporary):
         theirs = np.array([[float(v) for v in row[-predicted.values.shape[1] :]] for row in rows])
         np.testing.assert_allclose(predicted.values, theirs, rtol=1e-4, atol=1e-4)
 
+    def test_a_model_that_reads_encodings(self):
+        data = egc.dataset("molecules")
+        split = {"default": {"train": range(150), "valid": range(150, 180), "test": range(180, 200)}}
+        graphs = [data[k] for k in range(200)]
+        mine = egc.Dataset.from_graphs(
+            graphs, [g.y for g in graphs], splits=split, name="mine", categories=data.info["categories"]
+        )
+        mine.save(self.path("mine"))
+        result = egc.train(
+            self.path("mine"), model="egc-s", hidden=16, epochs=2, encode=["rwse:4", "laplacian:2"], out=self.path("run")
+        )
+        with result.load() as model:
+            self.assertEqual(model.config["encode"], ["rwse:4", "laplacian:2"])
+            from_arrays = np.asarray(model.predict(mine))
+            np.testing.assert_allclose(np.asarray(model.predict(graphs[180:])), from_arrays[180:], atol=1e-5)
+        y = np.array([float(np.ravel(g.y)[0]) for g in graphs[180:]])
+        mae = np.abs(from_arrays[180:].ravel() - y).mean()
+        self.assertAlmostEqual(mae, result.test, places=4)
+
 
 class Training(Temporary):
     def lines(self, run):

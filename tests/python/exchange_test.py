@@ -252,6 +252,37 @@ class Export(InDirectory):
                 self.assertTrue(np.isfinite(odd).all() and np.isfinite(none).all())
                 subprocess.run(["rm", "-rf", self.path("run")], check=True)
 
+    def test_onnx_of_a_network_with_encodings(self):
+        """The graph reads them as an input: computed here with powers of the transition matrix."""
+        steps = 5
+        model = self.trained("--model", "egc-s", "--self-loops", "symnorm", "--encode", f"degree,rwse:{steps}")
+        onnx = self.path("m.onnx")
+        self.fine("export", model, "--onnx", "--out", onnx)
+        inputs, graphs = self.first_graphs(20)
+        rows = []
+        for g in range(graphs):
+            nodes = np.flatnonzero(inputs["graph"] == g)
+            a = np.zeros((len(nodes), len(nodes)))
+            for source, target in inputs["edge_index"].T:
+                if inputs["graph"][source] == g:
+                    a[target - nodes[0], source - nodes[0]] += 1
+            degree = a.sum(1)
+            p = a / np.maximum(degree, 1)[:, None]
+            powers = [np.diag(np.linalg.matrix_power(p, k)) for k in range(1, steps + 1)]
+            rows.append(np.stack([np.log1p(degree), *powers], axis=1))
+        encodings = np.concatenate(rows).astype(np.float32)
+        ours = onnx_numpy.evaluate(onnx, encodings=encodings, **inputs)
+        lines = self.fine("predict", model, self.path("data")).splitlines()[1:]
+        theirs = np.array([float(line.split(",")[1]) for line in lines])[:graphs]
+        self.assertLessEqual(np.abs(ours[:, 0] - theirs).max(), 1e-5 * max(1, np.abs(theirs).max()))
+        other = onnx_numpy.evaluate(onnx, encodings=encodings[::-1], **inputs)
+        self.assertGreater(np.abs(other - ours).max(), 1e-4)
+        # PyTorch Geometric's form keeps egc's names; the authors' networks have no place for them.
+        self.fine("export", model, "--out", self.path("state.safetensors"))
+        state, _ = read_safetensors(self.path("state.safetensors"))
+        self.assertEqual(tuple(state["encoding.lin.weight"].shape), (16, 1 + steps))
+        self.refused(2, "encodings of nodes (degree, rwse:5)", "export", model, "--to", "authors", "--out", self.path("no"))
+
     def first_graphs(self, count):
         import gzip
 

@@ -73,6 +73,7 @@ DatasetPart cut_dataset(const Dataset& whole, const WholeGraph& graph,
     d.edge_features.floats.columns = whole.edge_features.floats.columns;
     d.edge_features.categories.columns = whole.edge_features.categories.columns;
     d.node_features = features_of(whole.node_features, nodes[0]);
+    d.encodings = rows_of(whole.encodings, nodes[0]);
   } else {
     d.hetero.schema = whole.hetero.schema;
     d.hetero.target_type = whole.hetero.target_type;

@@ -92,6 +92,8 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   out.is_categorical = !x.categories.empty();
   out.floats.reserve(static_cast<size_t>(x.floats.empty() ? 0 : nodes * out.columns));
   out.categories.reserve(static_cast<size_t>(x.categories.empty() ? 0 : nodes * out.columns));
+  out.encoding_columns = dataset_.encodings.columns;
+  out.encodings.reserve(static_cast<size_t>(nodes * out.encoding_columns));
   for (size_t b = 0; b < ids.size(); ++b) {
     const int64_t begin = dataset_.first_node[ids[b]];
     const int64_t end = dataset_.first_node[ids[b] + 1];
@@ -103,6 +105,7 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     append_features(edge_features_, offsets_[begin], offsets_[end], features);
     if (!x.floats.empty()) copy_rows(x.floats, begin, end - begin, out.floats);
     if (!x.categories.empty()) copy_rows(x.categories, begin, end - begin, out.categories);
+    copy_rows(dataset_.encodings, begin, end - begin, out.encodings);
   }
   if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
   out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources), {}, std::move(features));

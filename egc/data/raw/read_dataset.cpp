@@ -190,10 +190,13 @@ Dataset read_dataset(const fs::path& dir, const ReadOptions& options) {
     if (!options.cache) return parse_dataset(dir);
     // Taken before anything is read: should a file change meanwhile, the cache is stale, not wrong.
     const std::string stamp = source_stamp(dir);
-    if (auto cached = load_cache(dir, stamp)) return *std::move(cached);
-    Dataset d = parse_dataset(dir);
-    store_cache(dir, stamp, d);
-    return d;
+    std::optional<Dataset> d = load_cache(dir, stamp);
+    if (!d) {
+      d = parse_dataset(dir);
+      store_cache(dir, stamp, *d);
+    }
+    d->directory = dir.string();
+    return *std::move(d);
   } catch (const fs::filesystem_error& e) {  // a name too long, links in a circle
     fail(ErrorKind::kData, "{}: cannot be read: {}", e.path1().string(), e.code().message());
   }

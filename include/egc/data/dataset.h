@@ -115,7 +115,12 @@ struct Dataset {
   Labels labels;              // of the items
   std::vector<Split> splits;  // the first one is the default
 
+  // What with_encodings() (data/encodings.h) has added for a network: [nodes, columns]. Neither
+  // written nor part of the checksum.
+  Matrix<float> encodings;
+
   std::string checksum_of_dataset;  // in a partition: checksum of the complete dataset
+  std::string directory;            // where it was read and may be cached; empty: nowhere
 
   // Number of graphs.
   int64_t num_graphs() const { return first_node.empty() ? 1 : first_node.size() - 1; }

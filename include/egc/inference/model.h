@@ -40,7 +40,8 @@ class Model {
   // Throws kData with the difference unless the dataset has the features that the network was
   // trained on.
   void check_input(const data::Dataset& dataset) const;
-  // Checks a dataset and standardizes its features as in training.
+  // Checks a dataset, standardizes its features as in training and adds the encodings that the
+  // network reads.
   data::Dataset prepare(const data::Dataset& dataset) const;
   // Predicts for all graphs, `batch` at a time, or for the nodes of the dataset's only graph.
   PredictionTable predict(const data::Dataset& dataset, int64_t batch = 256);

@@ -58,6 +58,9 @@ struct ModelConfig {
   Encoder encoder = Encoder::kLinear;  // of the node features
   int64_t features = 0;                // columns of float features
   std::vector<int64_t> categories;     // number of categories of each categorical feature
+  // Encodings of nodes that it reads beside the features: parse_encodings() of
+  // graph/node_encodings.h.
+  std::vector<std::string> encode;
 
   bool edge_features = false;            // whether layers use features of edges
   std::vector<int64_t> edge_categories;  // number of categories of each categorical edge feature

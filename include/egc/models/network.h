@@ -27,6 +27,7 @@ struct Categories {
 struct ModelInput {
   Tensor x;                         // [N, features], float features, or
   Categories categories;            // [N, features], categorical ones
+  Tensor encodings;                 // [N, columns] of ModelConfig::encode; undefined without
   Csr graph;                        // N nodes
   std::vector<int64_t> first_node;  // tasks on graphs: Batch::first_node
 

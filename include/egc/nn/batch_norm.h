@@ -20,7 +20,10 @@ class NormActResidual : public Module {
   Tensor forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual,
                  bool relu = true);
 
-  // The same, with running statistics, as an epilogue that a layer applies in inference.
+  // Batch norm alone. x: [N, C].
+  Tensor normalize(Tape& tape, const Tensor& x);
+
+  // forward() with running statistics, as an epilogue that a layer applies in inference.
   ops::EpilogueTensors fold(const Tensor& residual) const;
 
   ParameterPtr weight;                           // [C]

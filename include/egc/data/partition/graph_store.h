@@ -22,6 +22,8 @@ struct GraphBatch {
   std::vector<float> floats;        // [N, columns] node features; a constant 1 if there are none
   std::vector<int32_t> categories;  // [N, columns] node features
   int64_t columns = 0;              // number of features
+  std::vector<float> encodings;     // [N, encoding_columns]; empty if the dataset has none
+  int64_t encoding_columns = 0;     // of Dataset::encodings
   // Labels of graphs or nodes: [rows, label_columns]; NaN: no label.
   std::vector<float> values;
   std::vector<int64_t> classes;  // [rows], or tokens [graphs, length]; -1: no label
