@@ -9,6 +9,7 @@ namespace {
 struct Neighbour {
   int64_t node;
   double weight;
+  int64_t edge = -1;  // of an added loop
 };
 
 // The neighbourhood of i with or without an added loop, which replaces loops of the graph.
@@ -17,7 +18,7 @@ std::vector<Neighbour> neighbours(const CsrView& g, int64_t i, bool add_loop) {
   if (add_loop) out.push_back({i, 1.0});
   for (int64_t e = g.offsets[i]; e < g.offsets[i + 1]; ++e)
     if (!(add_loop && g.sources[e] == i))
-      out.push_back({g.sources[e], g.weights == nullptr ? 1.0 : double{g.weights[e]}});
+      out.push_back({g.sources[e], g.weights == nullptr ? 1.0 : double{g.weights[e]}, e});
   return out;
 }
 
@@ -92,7 +93,35 @@ double aggregate(Aggregator a, const std::vector<double>& m, std::vector<double>
   return 0;
 }
 
-// Calls f(i, a, b, l, value, neighbours, d value / d x of each neighbour) for every aggregate.
+// Calls f(row of the term's gradient, factor) for every part of what an edge adds.
+template <class F>
+void for_each_part(const EdgeTerm<double>& t, const Neighbour& n, F&& f) {
+  if (n.edge < 0) return f(t.types, 1.0);
+  f(t.type == nullptr ? 0 : t.type[n.edge], 1.0);
+  for (int64_t k = 0; k < t.columns; ++k) f(t.types + 1 + k, t.values[n.edge * t.columns + k]);
+}
+
+// The message of a neighbour without its weight, and whether phi lets it through.
+struct Message {
+  double value;
+  bool passes;
+};
+Message message(const ReferenceInput& in, const Neighbour& n, int64_t column) {
+  const int64_t columns = in.shape.bases * in.shape.head_width;
+  double m = in.bases[n.node * columns + column];
+  if (!in.edges.present()) return {m, true};
+  for_each_part(in.edges, n, [&](int64_t row, double factor) {
+    // The rows of the table, then those of `linear`.
+    const double* from = row <= in.edges.types
+                             ? in.edges.table + row * columns
+                             : in.edges.linear + (row - in.edges.types - 1) * columns;
+    m += factor * from[column];
+  });
+  if (in.edges.relu && m <= 0) return {0, false};
+  return {m, true};
+}
+
+// Calls f(i, a, b, l, value, neighbours, d value / d (x + e) of each) for every aggregate.
 template <class F>
 void for_each_aggregate(const ReferenceInput& in, F&& f) {
   const FusedShape& s = in.shape;
@@ -111,9 +140,12 @@ void for_each_aggregate(const ReferenceInput& in, F&& f) {
         for (int64_t l = 0; l < s.head_width; ++l) {
           messages.clear();
           for (const Neighbour& n : around)
-            messages.push_back(n.weight * in.bases[(n.node * s.bases + b) * s.head_width + l]);
+            messages.push_back(n.weight * message(in, n, b * s.head_width + l).value);
           const double value = aggregate(kind, messages, derivative);
-          for (size_t k = 0; k < around.size(); ++k) derivative[k] *= around[k].weight;
+          for (size_t k = 0; k < around.size(); ++k)
+            derivative[k] = message(in, around[k], b * s.head_width + l).passes
+                                ? derivative[k] * around[k].weight
+                                : 0.0;
           f(i, a, b, l, value, around, derivative);
         }
     }
@@ -153,8 +185,9 @@ std::vector<double> reference_forward(const ReferenceInput& in) {
 
 ReferenceGradients reference_backward(const ReferenceInput& in, const double* grad_out) {
   const FusedShape& s = in.shape;
-  ReferenceGradients grad{std::vector<double>(in.graph.num_sources * s.bases * s.head_width, 0.0),
-                          {}};
+  const int64_t columns = s.bases * s.head_width;
+  ReferenceGradients grad{std::vector<double>(in.graph.num_sources * columns, 0.0), {}, {}};
+  if (in.edges.present()) grad.edges.resize(in.edges.rows() * columns, 0.0);
   if (in.weights != nullptr) grad.weights.resize(in.graph.num_targets * s.weights_per_row(), 0.0);
   for_each_aggregate(
       in, [&](int64_t i, int a, int64_t b, int64_t l, double value,
@@ -167,8 +200,14 @@ ReferenceGradients reference_backward(const ReferenceInput& in, const double* gr
           grad.weights[w] += g * value;
           upstream += g * in.weights[w];
         }
-        for (size_t k = 0; k < around.size(); ++k)
-          grad.bases[(around[k].node * s.bases + b) * s.head_width + l] += upstream * derivative[k];
+        const int64_t column = b * s.head_width + l;
+        for (size_t k = 0; k < around.size(); ++k) {
+          grad.bases[around[k].node * columns + column] += upstream * derivative[k];
+          if (!grad.edges.empty())
+            for_each_part(in.edges, around[k], [&](int64_t row, double factor) {
+              grad.edges[row * columns + column] += factor * upstream * derivative[k];
+            });
+        }
       });
   return grad;
 }

@@ -17,6 +17,7 @@ struct ReferenceInput {
   const double* bases = nullptr;
   const double* weights = nullptr;
   const double* bias = nullptr;  // [H*L] or null
+  EdgeTerm<double> edges{};      // of B*L columns
 };
 
 std::vector<double> reference_forward(const ReferenceInput& input);
@@ -24,6 +25,7 @@ std::vector<double> reference_forward(const ReferenceInput& input);
 struct ReferenceGradients {
   std::vector<double> bases;
   std::vector<double> weights;  // empty where there are none
+  std::vector<double> edges;    // [EdgeTerm::rows(), B*L]; empty without a term
 };
 ReferenceGradients reference_backward(const ReferenceInput& input, const double* grad_out);
 

@@ -22,6 +22,7 @@ using testing::aggregator_set;
 using testing::awkward_graph;
 using testing::cast;
 using testing::grid_values;
+using testing::to_layout;
 
 template <class T>
 double tolerance() {
@@ -39,23 +40,6 @@ double worst(const std::vector<T>& got, const std::vector<double>& want) {
     if (std::isnan(static_cast<double>(got[k]))) return INFINITY;
   }
   return difference / scale;
-}
-
-// Row-major [N, B*L] to the order of a layout, and back.
-template <class T>
-std::vector<T> to_layout(const std::vector<T>& x, int64_t rows, const SliceLayout& layout,
-                         bool back = false) {
-  std::vector<T> out(x.size());
-  for (int64_t s = 0; s < layout.num_slices(); ++s)
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t b = 0; b < layout.bases; ++b)
-        for (int64_t l = 0; l < layout.width(s); ++l) {
-          const int64_t sliced =
-              layout.offset(s, rows) + i * layout.row_stride(s) + b * layout.width(s) + l;
-          const int64_t plain = (i * layout.bases + b) * layout.head_width + layout.first(s) + l;
-          (back ? out[plain] : out[sliced]) = back ? x[sliced] : x[plain];
-        }
-  return out;
 }
 
 template <class T>
