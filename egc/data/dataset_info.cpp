@@ -28,6 +28,7 @@ void visit(Visitor& v, Info& info) {
   v("edge_categories", info.edge_categories);
   v("recipe", info.recipe);
   v("columns", info.columns);
+  v("edge_columns", info.edge_columns);
   v("scaling", info.scaling);
   v("class_names", info.class_names);
   v("target_names", info.target_names);

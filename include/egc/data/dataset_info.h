@@ -62,10 +62,11 @@ struct DatasetInfo {
   std::vector<int64_t> categories;                 // number of categories of each node feature
   std::vector<int64_t> edge_categories;            // number of categories of each edge feature
   std::string recipe;  // how features were made from molecules: "ogb", "zinc"; otherwise empty
-  std::vector<FeatureColumn> columns;     // how features were made from a user's table
-  std::vector<FeatureScaling> scaling;    // of a model: standardization of its training features
-  std::vector<std::string> class_names;   // empty if classes have none
-  std::vector<std::string> target_names;  // empty if targets have none
+  std::vector<FeatureColumn> columns;        // how features were made from a user's table
+  std::vector<FeatureColumn> edge_columns;   // how edge features were made from a user's table
+  std::vector<FeatureScaling> scaling;       // of a model: standardization of its training features
+  std::vector<std::string> class_names;      // empty if classes have none
+  std::vector<std::string> target_names;     // empty if targets have none
 
   bool operator==(const DatasetInfo&) const = default;  // compares all fields
 };
