@@ -103,6 +103,8 @@ void print_columns(const std::vector<data::ColumnPlan>& plan, const char* what) 
 void print_plan(const data::CsvDataset& built) {
   print_columns(built.plan, "column");
   print_columns(built.edge_plan, "edge column");
+  if (const std::string& column = built.dataset.info.edge_weight; !column.empty())
+    fmt::print("edge weights: column \"{}\"\n", column);
   const data::Split& split = built.dataset.splits.at(0);
   fmt::print("split {}: {} train, {} valid, {} test\n",
              built.split_column.empty() ? "at random"
@@ -126,6 +128,7 @@ Json columns_as_json(const std::vector<data::ColumnPlan>& plan) {
 Json plan_as_json(const data::CsvDataset& built) {
   return {{"columns", columns_as_json(built.plan)},
           {"edge_columns", columns_as_json(built.edge_plan)},
+          {"edge_weight", built.dataset.info.edge_weight},
           {"split_column", built.split_column}};
 }
 
@@ -143,6 +146,9 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
                 "Edge table; its columns source and target, or else the first two, hold node ids; "
                 "the others are features")
       ->required();
+  c->add_option(
+      "--edge-weight", o->csv.edge_weight,
+      "Column of the edge table with the weight of each edge (default: all weigh the same)");
   c->add_option("--nodes", o->csv.nodes, "Node table: an id column and feature columns")
       ->required();
   c->add_option("--label", o->csv.label, "Label column")->required();

@@ -26,6 +26,7 @@ void visit(Visitor& v, Info& info) {
   v.word("edge_features", info.edge_features, feature_kinds());
   v("categories", info.categories);
   v("edge_categories", info.edge_categories);
+  v("edge_weight", info.edge_weight);
   v("recipe", info.recipe);
   v("columns", info.columns);
   v("edge_columns", info.edge_columns);

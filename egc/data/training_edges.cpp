@@ -10,6 +10,7 @@ namespace {
 struct EdgeList {
   std::vector<int64_t> source;
   std::vector<int64_t> target;
+  std::vector<float> weight;  // of each edge, or empty
 
   void add(int64_t from, int64_t to) {
     source.push_back(from);
@@ -17,32 +18,51 @@ struct EdgeList {
   }
 };
 
-EdgeList to_list(std::span<const int32_t> edges, bool both_ways, bool drop_loops) {
+// weights: [E] or empty. The inverse of an edge has its weight.
+EdgeList to_list(std::span<const int32_t> edges, std::span<const float> weights, bool both_ways,
+                 bool drop_loops) {
   EdgeList out;
   const size_t count = edges.size() / 2 * (both_ways ? 2 : 1);
   out.source.reserve(count);
   out.target.reserve(count);
+  out.weight.reserve(weights.empty() ? 0 : count);
   for (size_t e = 0; e < edges.size(); e += 2) {
     if (drop_loops && edges[e] == edges[e + 1]) continue;
     out.add(edges[e], edges[e + 1]);
     if (both_ways) out.add(edges[e + 1], edges[e]);
+    if (!weights.empty()) out.weight.insert(out.weight.end(), both_ways ? 2 : 1, weights[e / 2]);
   }
   return out;
 }
 
-// Rows are sorted by source: equal neighbours stand side by side.
-Csr without_duplicates(const Csr& graph) {
+// Rows are sorted by source: equal neighbours stand side by side. Their weights must be equal
+// (weight_conflict.h).
+Csr without_duplicates(const Csr& graph, const Dataset& dataset, int64_t k) {
+  const auto weights = graph.weights();
   std::vector<int64_t> offsets = {0};
   std::vector<int32_t> sources;
+  std::vector<float> kept;
   offsets.reserve(static_cast<size_t>(graph.num_targets()) + 1);
   sources.reserve(static_cast<size_t>(graph.num_edges()));
+  kept.reserve(weights.size());
   for (int64_t i = 0; i < graph.num_targets(); ++i) {
-    const auto begin = graph.sources().begin() + graph.offsets()[i];
-    const auto end = graph.sources().begin() + graph.offsets()[i + 1];
-    std::unique_copy(begin, end, std::back_inserter(sources));
+    const int64_t begin = graph.offsets()[i];
+    for (int64_t e = begin; e < graph.offsets()[i + 1]; ++e) {
+      const bool is_new = e == begin || graph.sources()[e] != graph.sources()[e - 1];
+      if (is_new) sources.push_back(graph.sources()[e]);
+      if (weights.empty()) continue;
+      if (is_new)
+        kept.push_back(weights[e]);
+      else if (weights[e] != weights[e - 1])
+        fail(ErrorKind::kData,
+             "{}: graph {}: the edge between nodes {} and {} is stored with the weights {} and {}, "
+             "but edges of undirected graphs have one weight",
+             dataset.info.name, k, std::min<int64_t>(graph.sources()[e], i),
+             std::max<int64_t>(graph.sources()[e], i), weights[e - 1], weights[e]);
+    }
     offsets.push_back(static_cast<int64_t>(sources.size()));
   }
-  return {graph.num_targets(), std::move(offsets), std::move(sources)};
+  return {graph.num_targets(), std::move(offsets), std::move(sources), std::move(kept)};
 }
 
 void add_next_tokens(const Dataset& d, const Sample& s, EdgeList& list) {
@@ -95,10 +115,13 @@ std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k) {
 
 Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules) {
   const Sample s = dataset.sample(k);
-  EdgeList list = to_list(s.edges, rules.undirected || rules.inverse, rules.drop_loops);
+  const auto weights = dataset.edge_weights.span();
+  const auto of_graph =
+      weights.empty() ? weights : weights.subspan(s.first_edge, s.edges.size() / 2);
+  EdgeList list = to_list(s.edges, of_graph, rules.undirected || rules.inverse, rules.drop_loops);
   if (rules.next_token) add_next_tokens(dataset, s, list);
-  Csr graph = Csr::from_edges(s.num_nodes, list.source, list.target);
-  return rules.undirected ? without_duplicates(graph) : graph;
+  const Csr graph = Csr::from_edges(s.num_nodes, list.source, list.target, list.weight);
+  return rules.undirected ? without_duplicates(graph, dataset, k) : graph;
 }
 
 HeteroSchema training_schema(const Dataset& dataset) {
@@ -118,9 +141,9 @@ HeteroGraph training_hetero_graph(const Dataset& dataset) {
   for (size_t r = 0; r < h.edges.size(); ++r) {
     const auto& relation = h.schema.relations[r];
     const bool symmetric = dataset.info.undirected && relation.source == relation.target;
-    const EdgeList list = to_list(h.edges[r].values, symmetric, /*drop_loops=*/false);
+    const EdgeList list = to_list(h.edges[r].values, {}, symmetric, /*drop_loops=*/false);
     const Csr graph = relation_from_edges(relation, h.num_nodes, list.source, list.target);
-    out.relations.push_back(symmetric ? without_duplicates(graph) : graph);
+    out.relations.push_back(symmetric ? without_duplicates(graph, dataset, 0) : graph);
     if (dataset.info.add_inverse_edge && !symmetric)
       inverses.push_back(relation_from_edges({"", relation.target, relation.source}, h.num_nodes,
                                              list.target, list.source));

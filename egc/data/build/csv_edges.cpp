@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "egc/core/error.h"
 #include "egc/data/build/csv_notices.h"
+#include "egc/data/formats/text_table.h"
+#include "egc/data/weight_conflict.h"
 
 namespace egc::data {
 namespace {
@@ -25,6 +28,50 @@ void find_ends(EdgeTable& edges) {
   std::erase(names, edges.source);
   std::erase(names, edges.target);
   edges.rest = std::move(names);
+}
+
+// The column that is asked for, or that a network was trained on.
+void find_weight(EdgeTable& edges, const CsvOptions& options) {
+  const bool trained = options.like != nullptr;
+  edges.weight = trained ? options.like->edge_weight : options.edge_weight;
+  if (edges.weight.empty()) return;
+  if (!is_one_of(edges.rest, edges.weight))
+    fail(trained ? ErrorKind::kData : ErrorKind::kUsage,
+         "{}: no column \"{}\" with the weights of edges{}; its further columns: {}",
+         edges.table.path, edges.weight,
+         trained ? ", which the model was trained with" : " (--edge-weight)",
+         edges.rest.empty() ? "none" : fmt::format("{}", fmt::join(edges.rest, ", ")));
+  std::erase(edges.rest, edges.weight);
+}
+
+// There is no mean of weights: one that is missing is an error.
+void add_weights(const EdgeTable& edges, Dataset& d) {
+  d.info.edge_weight = edges.weight;
+  if (edges.weight.empty()) return;
+  const auto& texts = edges.table.at(edges.weight);
+  std::vector<float> out;
+  out.reserve(edges.row.size());
+  for (const int64_t r : edges.row) {
+    double weight = 0;
+    const bool number = parse_field(texts[r], weight);
+    check_data(number && std::isfinite(static_cast<float>(weight)),
+               "{}: column \"{}\": expected a weight, a finite number, got \"{}\"",
+               edges.table.where(r), edges.weight, texts[r].substr(0, 40));
+    out.push_back(static_cast<float>(weight));
+  }
+  d.edge_weights = std::move(out);
+}
+
+// Networks would find it too, but not name the lines.
+void check_undirected_weights(const EdgeTable& edges, const Dataset& d, bool undirected) {
+  const auto conflict = find_weight_conflict(d, undirected);
+  if (!conflict) return;
+  const auto [first, second] = *conflict;
+  fail(ErrorKind::kData,
+       "{}: this edge has the weight {}, but in line {} its weight is {}; edges of undirected "
+       "graphs have one weight",
+       edges.table.where(edges.row[second]), d.edge_weights[second],
+       edges.table.lines[edges.row[first]], d.edge_weights[first]);
 }
 
 // The nodes at both ends of the edge of a row.
@@ -79,6 +126,7 @@ EdgeTable add_edges(const CsvTable& nodes, const CsvOptions& options, const std:
   const CsvTable& table = out.table;
   if (!options.graph_id.empty() && table.has(options.graph_id)) out.graph = options.graph_id;
   find_ends(out);
+  find_weight(out, options);
   const bool per_graph = !out.graph.empty();
   const NodeNames names(nodes, id, order, per_graph);
   check_data(per_graph || names.find("", out.source) < 0 || names.find("", out.target) < 0,
@@ -106,6 +154,9 @@ EdgeTable add_edges(const CsvTable& nodes, const CsvOptions& options, const std:
   d.first_node = order.first_node;
   d.first_edge = std::move(first);
   d.edges = {std::move(all), 2};
+  add_weights(out, d);
+  check_undirected_weights(out, d,
+                           options.like != nullptr ? options.like->undirected : options.undirected);
   return out;
 }
 

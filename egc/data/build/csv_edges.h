@@ -16,11 +16,12 @@ struct EdgeTable {
   std::string source;
   std::string target;
   std::string graph;              // of an edge's graph; empty: node ids are unique
+  std::string weight;             // of the weights; empty: edges have none
   std::vector<std::string> rest;  // the other columns
   std::vector<int64_t> row;       // in the table, of each edge of the dataset
 };
 
-// Reads the table and fills first_node, first_edge and edges of the dataset.
+// Reads the table and fills first_node, first_edge, edges and edge_weights of the dataset.
 EdgeTable add_edges(const CsvTable& nodes, const CsvOptions& options, const std::string& id,
                     const NodeOrder& order, Dataset& dataset);
 

@@ -27,6 +27,7 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
   struct Rows {
     std::vector<int64_t> ends;  // within the task
     std::vector<int32_t> sources;
+    std::vector<float> weights;
   };
   std::vector<Rows> parts(static_cast<size_t>(tasks));
   parallel_tasks(tasks, [&](int64_t task) {
@@ -37,6 +38,7 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
       const auto before = static_cast<int64_t>(out.sources.size());
       for (const int64_t end : graph.offsets().subspan(1)) out.ends.push_back(before + end);
       out.sources.insert(out.sources.end(), graph.sources().begin(), graph.sources().end());
+      out.weights.insert(out.weights.end(), graph.weights().begin(), graph.weights().end());
     }
   });
   offsets_.reserve(static_cast<size_t>(dataset_.num_nodes()) + 1);
@@ -44,10 +46,12 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
   size_t edges = 0;
   for (const Rows& part : parts) edges += part.sources.size();
   sources_.reserve(edges);
+  weights_.reserve(dataset_.edge_weights.empty() ? 0 : edges);
   for (Rows& part : parts) {
     const auto before = static_cast<int64_t>(sources_.size());
     for (const int64_t end : part.ends) offsets_.push_back(before + end);
     sources_.insert(sources_.end(), part.sources.begin(), part.sources.end());
+    weights_.insert(weights_.end(), part.weights.begin(), part.weights.end());
     part = {};  // not both copies at once
   }
 }
@@ -68,8 +72,10 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   }
   std::vector<int64_t> offsets;
   std::vector<int32_t> sources;
+  std::vector<float> weights;
   offsets.reserve(static_cast<size_t>(nodes) + 1);
   sources.reserve(static_cast<size_t>(edges));
+  weights.reserve(static_cast<size_t>(weights_.empty() ? 0 : edges));
   offsets.push_back(0);
   const Features& x = dataset_.node_features;
   out.columns = std::max<int64_t>(1, x.columns());
@@ -84,11 +90,14 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     for (int64_t i = begin + 1; i <= end; ++i) offsets.push_back(offsets_[i] + edge_shift);
     for (int64_t e = offsets_[begin]; e < offsets_[end]; ++e)
       sources.push_back(sources_[e] + shift);
+    if (!weights_.empty())
+      weights.insert(weights.end(), weights_.begin() + offsets_[begin],
+                     weights_.begin() + offsets_[end]);
     if (!x.floats.empty()) copy_rows(x.floats, begin, end - begin, out.floats);
     if (!x.categories.empty()) copy_rows(x.categories, begin, end - begin, out.categories);
   }
   if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
-  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources));
+  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources), std::move(weights));
   copy_labels(out);
   return out;
 }

@@ -61,6 +61,8 @@ struct DatasetInfo {
   FeatureKind edge_features = FeatureKind::kNone;  // type of the edge features
   std::vector<int64_t> categories;                 // number of categories of each node feature
   std::vector<int64_t> edge_categories;            // number of categories of each edge feature
+  // Column that the weights of edges come from; "weight" if from no table, empty if there are none.
+  std::string edge_weight;
   std::string recipe;  // how features were made from molecules: "ogb", "zinc"; otherwise empty
   std::vector<FeatureColumn> columns;        // how features were made from a user's table
   std::vector<FeatureColumn> edge_columns;   // how edge features were made from a user's table

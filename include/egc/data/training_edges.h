@@ -27,7 +27,8 @@ enum class CodeEdge : int32_t { kAst, kAstInverse, kNextToken, kNextTokenInverse
 // The edges of graph k of a code dataset: [E, 3] source, target, kind.
 std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k);
 
-// Graph k of a dataset as networks see it.
+// Graph k of a dataset as networks see it. An inverse edge has the weight of its edge. Throws kData
+// where an undirected graph has an edge with two weights.
 Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules);
 
 // The schema that networks see. With add_inverse_edge, every relation gets an inverse `rev_<name>`;

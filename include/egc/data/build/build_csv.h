@@ -17,6 +17,7 @@ namespace egc::data {
 struct CsvOptions {
   std::filesystem::path edges;      // columns source and target, or the first two; features
   std::filesystem::path nodes;      // a row per node
+  std::string edge_weight;          // column of `edges` with their weights; empty: none
   std::string id;                   // column of node ids; empty: "id", or the first
   std::string label;                // column of `nodes`, or of `graphs` if given
   std::string graph_id;             // column with the graph of a node; empty: one graph

@@ -52,6 +52,7 @@ class GraphStore {
   // Compressed rows of every node; sources count within their graph.
   std::vector<int64_t> offsets_;
   std::vector<int32_t> sources_;
+  std::vector<float> weights_;  // of edges, or empty
 };
 
 }  // namespace egc::data
