@@ -57,6 +57,10 @@ models::ModelConfig config_for_dataset(const data::Dataset& d, const std::string
   return c;
 }
 
+bool uses_edge_features(const models::ModelConfig& /*config*/) {
+  return false;  // no network does yet
+}
+
 void check_fits(const models::ModelConfig& c, const data::Dataset& d) {
   const std::string& name = d.info.name;
   check(c.task == d.info.task, "{} has the task {}, but the network was made for {}", name,

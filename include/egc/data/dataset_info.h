@@ -36,7 +36,7 @@ struct FeatureColumn {
   bool operator==(const FeatureColumn&) const = default;  // compares all fields
 };
 
-// Standardization of the float features of a node type: (x - mean) / deviation.
+// Standardization of the float features of a node type, or of edges: (x - mean) / deviation.
 struct FeatureScaling {
   std::vector<double> mean;       // of each column
   std::vector<double> deviation;  // of each column, positive
@@ -67,6 +67,7 @@ struct DatasetInfo {
   std::vector<FeatureColumn> columns;        // how features were made from a user's table
   std::vector<FeatureColumn> edge_columns;   // how edge features were made from a user's table
   std::vector<FeatureScaling> scaling;       // of a model: standardization of its training features
+  std::vector<FeatureScaling> edge_scaling;  // likewise of its edge features; at most one entry
   std::vector<std::string> class_names;      // empty if classes have none
   std::vector<std::string> target_names;     // empty if targets have none
 
