@@ -211,6 +211,14 @@ expect 3 'roads: its edges have weights, but the model was trained without' -- e
 expect 2 "does not support edge weights" -- train roads --model gat --epochs 1 --out x
 expect 2 "edge weights, which exports to ONNX do not support" -- export runs/roads --to onnx --out x
 rm -rf x
+# What is kept of edges is checked; what is not kept is said.
+runs data generate molecules --size 0.01 --out bonds
+gzip -d bonds/raw/edge-feat.csv.gz && sed -i '3s/.*/7/' bonds/raw/edge-feat.csv
+expect 3 "bonds/raw/edge-feat.csv:3: column 1: a category must be in [0, 3), got 7" -- data verify bonds
+runs data generate academic --size 0.1 --out academic
+for relation in academic/raw/relations/*; do echo 1 >"$relation/edge-weight.csv"; break; done
+"$egc" data info academic >/dev/null 2>stderr || fail "info of academic: $(cat stderr)"
+grep -q 'edge-weight.csv: ignored: networks for several node types or relations take no features or weights of edges' stderr || fail "ignored weights are not mentioned: $(cat stderr)"
 
 # Options that would do nothing are refused, with those that would.
 for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "sage --bases 2" "gat --activation softmax" "pna --heads 4" "rgcn --heads 2" "mlp --bases 4"; do
