@@ -381,7 +381,7 @@ std::vector<Bad> bad_inputs() {
        {"raw/edge-weight.csv:5: ", "weight 1.5", "line 1", "weight is 1;"}},
       {"EdgeWeightsNotThere",
        kMolecules,
-       replace("dataset.json", "\"edge_categories\"", "\"edge_weight\": \"w\", \"edge_categories\""),
+       replace("dataset.json", "{", R"({"edge_weight": "w", )"),
        {"raw/edge-weight.csv.gz: not found", "edge_weight"}},
       {"EdgeWeightsOfSyntaxTrees",
        kCode,
