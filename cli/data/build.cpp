@@ -68,15 +68,21 @@ void report(const data::Dataset& d, const Target& target, const CommonOptions& c
   fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
-  for (const std::string& notice : built.notices) log_warning("{}", notice);
-  const auto& columns = built.dataset.info.columns;
-  for (size_t k = 0; k < columns.size(); ++k)
-    if (built.gaps[k].missing > 0)
-      log_warning("column \"{}\": {} missing values; {}", columns[k].name, built.gaps[k].missing,
+// what: "column" or "edge column".
+void warn_of_missing(const std::vector<data::FeatureColumn>& columns,
+                     const std::vector<data::ColumnGaps>& gaps, const char* what) {
+  for (size_t k = 0; k < gaps.size(); ++k)
+    if (gaps[k].missing > 0)
+      log_warning("{} \"{}\": {} missing values; {}", what, columns[k].name, gaps[k].missing,
                   columns[k].is_text
                       ? "they get no category"
                       : fmt::format("they are replaced by the mean, {:.6g}", columns[k].mean));
+}
+
+void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
+  for (const std::string& notice : built.notices) log_warning("{}", notice);
+  warn_of_missing(built.dataset.info.columns, built.gaps, "column");
+  warn_of_missing(built.dataset.info.edge_columns, built.edge_gaps, "edge column");
   if (built.missing_labels > 0)
     log_warning(
         "column \"{}\": {} missing labels; items without a label do not contribute to training or "
@@ -84,14 +90,21 @@ void warn_of_columns(const data::CsvDataset& built, const std::string& label) {
         label, built.missing_labels);
 }
 
-// What became of each column.
-void print_plan(const data::CsvDataset& built) {
-  if (!built.plan.empty()) fmt::print("column                kind      missing  categories\n");
-  for (const data::ColumnPlan& c : built.plan)
+void print_columns(const std::vector<data::ColumnPlan>& plan, const char* what) {
+  if (!plan.empty()) fmt::print("{:<20}  kind      missing  categories\n", what);
+  for (const data::ColumnPlan& c : plan)
     fmt::print("{:<20}  {:<8}  {:>7}  {:>10}{}\n", c.name, data::column_kinds().name_of(c.kind),
                c.missing + std::ssize(c.odd_rows),
                c.kind == data::ColumnKind::kCategory ? std::to_string(c.categories) : "-",
                c.reason.empty() ? "" : "  " + c.reason);
+}
+
+// What became of each column.
+void print_plan(const data::CsvDataset& built) {
+  print_columns(built.plan, "column");
+  print_columns(built.edge_plan, "edge column");
+  if (const std::string& column = built.dataset.info.edge_weight; !column.empty())
+    fmt::print("edge weights: column \"{}\"\n", column);
   const data::Split& split = built.dataset.splits.at(0);
   fmt::print("split {}: {} train, {} valid, {} test\n",
              built.split_column.empty() ? "at random"
@@ -99,9 +112,9 @@ void print_plan(const data::CsvDataset& built) {
              split.train.size(), split.valid.size(), split.test.size());
 }
 
-Json plan_as_json(const data::CsvDataset& built) {
+Json columns_as_json(const std::vector<data::ColumnPlan>& plan) {
   Json columns = Json::array();
-  for (const data::ColumnPlan& c : built.plan) {
+  for (const data::ColumnPlan& c : plan) {
     Json column = {{"name", c.name},
                    {"kind", data::column_kinds().name_of(c.kind)},
                    {"missing", c.missing + std::ssize(c.odd_rows)}};
@@ -109,7 +122,14 @@ Json plan_as_json(const data::CsvDataset& built) {
     if (!c.reason.empty()) column["reason"] = c.reason;
     columns.push_back(std::move(column));
   }
-  return {{"columns", columns}, {"split_column", built.split_column}};
+  return columns;
+}
+
+Json plan_as_json(const data::CsvDataset& built) {
+  return {{"columns", columns_as_json(built.plan)},
+          {"edge_columns", columns_as_json(built.edge_plan)},
+          {"edge_weight", built.dataset.info.edge_weight},
+          {"split_column", built.split_column}};
 }
 
 void add_csv(CLI::App& build, const CommonOptions& common) {
@@ -123,8 +143,12 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
   CLI::App* c = build.add_subcommand(
       "csv", "Build a dataset from CSV tables of nodes and edges with a header row");
   c->add_option("--edges", o->csv.edges,
-                "Edge table; its columns source and target, or else the first two, hold node ids")
+                "Edge table; its columns source and target, or else the first two, hold node ids; "
+                "the others are features")
       ->required();
+  c->add_option(
+      "--edge-weight", o->csv.edge_weight,
+      "Column of the edge table with the weight of each edge (default: all weigh the same)");
   c->add_option("--nodes", o->csv.nodes, "Node table: an id column and feature columns")
       ->required();
   c->add_option("--label", o->csv.label, "Label column")->required();
@@ -132,14 +156,15 @@ void add_csv(CLI::App& build, const CommonOptions& common) {
   c->add_option("--graph-id", o->csv.graph_id,
                 "Column with the id of a node's graph (default: all nodes form one graph)");
   c->add_option("--graphs", o->csv.graphs, "Graph table with the --graph-id and --label columns");
-  c->add_option("--ignore", o->csv.ignore, "Columns not to use as features")->delimiter(',');
+  c->add_option("--ignore", o->csv.ignore, "Columns of nodes or edges not to use as features")
+      ->delimiter(',');
   c->add_option("--column", o->columns,
-                "Kind of a column: number, category or ignore, for instance --column zip=category "
-                "(default: inferred from its values)");
+                "Kind of a column of nodes or edges: number, category or ignore, for instance "
+                "--column zip=category (default: inferred from its values)");
   c->add_option("--split-column", o->csv.split,
                 "Column that says train, valid or test for each row (default: split, if there is "
                 "such a column)");
-  c->add_option("--text", o->text, "Encoding of text columns: onehot or embed")
+  c->add_option("--text", o->text, "Encoding of text columns of nodes: onehot or embed")
       ->capture_default_str();
   c->add_option("--task", o->task,
                 "Task, for instance node-classification (default: inferred from the labels)");

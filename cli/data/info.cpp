@@ -69,6 +69,11 @@ Json label_json(const data::LabelSummary& labels) {
   return out;
 }
 
+Json edge_weight_json(const data::Dataset& d, const data::Summary& s) {
+  if (d.edge_weights.empty()) return nullptr;
+  return {{"column", d.info.edge_weight}, {"min", s.min_edge_weight}, {"max", s.max_edge_weight}};
+}
+
 Json info_json(const data::Dataset& d, const data::Summary& s) {
   Json out = {{"name", d.info.name},
               {"task", tasks().name_of(d.info.task)},
@@ -80,6 +85,10 @@ Json info_json(const data::Dataset& d, const data::Summary& s) {
               {"features", s.features},
               {"feature_kind", data::feature_kinds().name_of(d.info.node_features)},
               {"categories", d.info.categories},
+              {"edge_features", s.edge_features},
+              {"edge_feature_kind", data::feature_kinds().name_of(d.info.edge_features)},
+              {"edge_categories", d.info.edge_categories},
+              {"edge_weight", edge_weight_json(d, s)},
               {"classes", d.info.num_classes},
               {"splits", Json::object()},
               {"split_names", Json::array()},
@@ -103,6 +112,13 @@ Json info_json(const data::Dataset& d, const data::Summary& s) {
       out["relations"][d.hetero.schema.relations[r].name] = d.hetero.edges[r].rows();
   }
   return out;
+}
+
+std::string features_text(int64_t columns, data::FeatureKind kind,
+                          const std::vector<int64_t>& categories) {
+  return fmt::format(
+      "{} {}{}", columns, data::feature_kinds().name_of(kind),
+      categories.empty() ? "" : fmt::format(" of {} values", fmt::join(categories, ", ")));
 }
 
 std::string label_text(const data::LabelSummary& labels) {
@@ -149,14 +165,15 @@ void print_info(const data::Dataset& d, const data::Summary& s) {
   }
   if (d.hetero.edges.size() > kShown)
     line("", fmt::format("and {} more", d.hetero.edges.size() - kShown));
-  line("features",
-       d.info.node_features == data::FeatureKind::kNone
-           ? (d.hetero.empty() ? "none: networks get a constant feature"
-                               : "none: networks learn an embedding for every node")
-           : fmt::format("{} {}{}", s.features, data::feature_kinds().name_of(d.info.node_features),
-                         d.info.categories.empty()
-                             ? ""
-                             : fmt::format(" of {} values", fmt::join(d.info.categories, ", "))));
+  line("features", d.info.node_features == data::FeatureKind::kNone
+                       ? (d.hetero.empty() ? "none: networks get a constant feature"
+                                           : "none: networks learn an embedding for every node")
+                       : features_text(s.features, d.info.node_features, d.info.categories));
+  if (!d.edge_features.empty())
+    line("of edges", features_text(s.edge_features, d.info.edge_features, d.info.edge_categories));
+  if (!d.edge_weights.empty())
+    line("weights",
+         fmt::format("of edges, {:.4g} to {:.4g}", s.min_edge_weight, s.max_edge_weight));
   if (d.info.num_classes > 0) line("classes", fmt::format("{}", d.info.num_classes));
   line("labels", label_text(s.labels));
   if (d.splits.empty()) line("split", "none");

@@ -79,6 +79,14 @@ app::NextChunk read_in_slices(const data::Dataset& dataset) {
   };
 }
 
+void warn_of_gaps(const std::vector<data::FeatureColumn>& columns,
+                  const std::vector<data::ColumnGaps>& gaps, const char* what) {
+  for (size_t k = 0; k < gaps.size(); ++k)
+    if (gaps[k].missing + gaps[k].unknown > 0)
+      log_warning("{} \"{}\": {} missing values, {} values that were not in the training data",
+                  what, columns[k].name, gaps[k].missing, gaps[k].unknown);
+}
+
 app::NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& info) {
   check_data(!info.columns.empty() || info.node_features == data::FeatureKind::kNone,
              "the model was trained on {}, which was not built from tables, so it does not take "
@@ -90,10 +98,8 @@ app::NextChunk read_tables(const ModelInputOptions& o, const data::DatasetInfo& 
   if (is_graph_task(info.task) && csv.graph_id.empty())
     log_warning("without --graph-id, all nodes of {} form one graph", csv.name);
   data::CsvDataset built = data::build_csv(csv);
-  for (size_t k = 0; k < built.gaps.size(); ++k)
-    if (built.gaps[k].missing + built.gaps[k].unknown > 0)
-      log_warning("column \"{}\": {} missing values, {} values that were not in the training data",
-                  built.dataset.info.columns[k].name, built.gaps[k].missing, built.gaps[k].unknown);
+  warn_of_gaps(built.dataset.info.columns, built.gaps, "column");
+  warn_of_gaps(built.dataset.info.edge_columns, built.edge_gaps, "edge column");
   for (const std::string& notice : built.notices) log_warning("{}", notice);
   app::PredictChunk made;
   made.dataset = std::move(built.dataset);

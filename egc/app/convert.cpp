@@ -50,10 +50,14 @@ train::TrainConfig training_of(const exchange::Checkpoint& checkpoint) {
 }
 
 // What predictions need to know of the data.
-models::Notes notes_of(const exchange::Checkpoint& checkpoint, const data::Dataset* dataset) {
+models::Notes notes_of(const exchange::Checkpoint& checkpoint, const models::ModelConfig& config,
+                       const data::Dataset* dataset) {
   models::Notes out;
   out["train"] = train::to_json(training_of(checkpoint));
-  if (dataset != nullptr) out["dataset"] = data::to_json(dataset->info);
+  if (dataset == nullptr) return out;
+  data::DatasetInfo info = dataset->info;
+  if (!inference::uses_edge_features(config)) info.edge_columns.clear();
+  out["dataset"] = data::to_json(info);
   return out;
 }
 
@@ -78,7 +82,11 @@ bool has_loops_of_symnorm_only(const models::ModelConfig& c) {
 void fold_scaling(const models::LoadedNetwork& loaded, State& state) {
   const auto it = loaded.notes.find("dataset");
   if (it == loaded.notes.end()) return;
-  const auto scaling = data::parse_info(it->second, "the model's dataset").info.scaling;
+  const data::DatasetInfo info = data::parse_info(it->second, "the model's dataset").info;
+  check(info.edge_scaling.empty(),
+        "the model standardizes features of edges, which is not exported; train with --standardize "
+        "none to export it");
+  const auto& scaling = info.scaling;
   if (scaling.empty() || scaling[0].mean.empty()) return;
   const models::ModelConfig& config = loaded.network->config();
   check(config.encoder == models::Encoder::kLinear && scaling.size() == 1 &&
@@ -99,6 +107,14 @@ void fold_scaling(const models::LoadedNetwork& loaded, State& state) {
     }
   state["encoder.lin.weight"] = NdArray({weight.rows(), weight.columns()}, weight.to(DType::kF32));
   state["encoder.lin.bias"] = NdArray({bias.columns()}, bias.to(DType::kF32));
+}
+
+// ONNX's graph takes edges alone, and would compute something else without their weights.
+void refuse_weights(const models::Notes& notes) {
+  const auto it = notes.find("dataset");
+  if (it == notes.end()) return;
+  check(data::parse_info(it->second, "the model's dataset").info.edge_weight.empty(),
+        "the model was trained with edge weights, which exports to ONNX do not support");
 }
 
 // Says what the other side's layers cannot do.
@@ -167,6 +183,7 @@ void export_model(const ExportOptions& o) {
       return models::write_tensor_file(o.out, kPython, exchange::authors_state(config, own),
                                        about(config));
     case ExportForm::kOnnx:
+      refuse_weights(loaded.notes);
       loaded.network->load_state(own, "the network");
       return exchange::write_onnx(o.out, *loaded.network);
   }
@@ -190,7 +207,7 @@ ModelFacts import_model(const ImportOptions& o, const data::Dataset* dataset) {
   } catch (const Error& e) {  // whatever it is, the checkpoint is what does not fit
     fail(ErrorKind::kModel, "{}: {}", o.checkpoint, e.what());
   }
-  models::save_network(o.out, *network, notes_of(checkpoint, dataset));
+  models::save_network(o.out, *network, notes_of(checkpoint, network->config(), dataset));
   if (dataset == nullptr) log_warning("without --dataset, egc predict cannot use the model");
   return model_facts(o.out);
 }

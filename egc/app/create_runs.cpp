@@ -134,12 +134,17 @@ void explain_width(const models::ModelConfig& m) {
 }
 
 // Columns of tables are standardised unless the person says otherwise.
-void choose_scaling(const data::Dataset& dataset, train::TrainConfig& t) {
+void choose_scaling(const data::Dataset& dataset, const models::ModelConfig& m,
+                    train::TrainConfig& t) {
   const bool part = !dataset.checksum_of_dataset.empty();
-  if (t.standardize.empty())
-    t.standardize = data::has_raw_numbers(dataset.info) && !part ? "train" : "none";
+  const bool edges = inference::uses_edge_features(m);
+  if (t.standardize.empty()) {
+    const bool raw =
+        data::has_raw_numbers(dataset.info) || (edges && data::has_raw_edge_numbers(dataset.info));
+    t.standardize = raw && !part ? "train" : "none";
+  }
   if (t.standardize == "train") {
-    check(data::has_float_features(dataset),
+    check(data::has_float_features(dataset) || (edges && !dataset.edge_features.floats.empty()),
           "--standardize train: {} has no float features to standardize", dataset.info.name);
     check(!part, "--standardize train needs the whole dataset, not a partitioned one");
     return;
@@ -203,7 +208,7 @@ train::RunConfig resolve_config(const data::Dataset& dataset, const TrainOptions
   });
   dataset.split(t.split);
   check_as_flags(o, [&] { inference::check_fits(m, dataset); });
-  choose_scaling(dataset, t);
+  choose_scaling(dataset, m, t);
   if (given("batch") && (dataset.splits_nodes() || !dataset.hetero.empty()))
     log_warning("--batch has no effect: {} is a single graph, trained full-batch",
                 dataset.info.name);

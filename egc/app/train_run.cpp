@@ -41,6 +41,13 @@ data::DatasetPart part_of_rank(const data::Dataset& dataset, const std::string& 
   return data::cut_dataset(dataset, graph, {&divided, 1}, part_of, group.size(), group.rank());
 }
 
+// A model says of edges what its network reads of them: tables to predict from need no more.
+void describe_edges(const models::ModelConfig& model, data::Dataset& dataset) {
+  data::DatasetInfo& info = dataset.info;
+  if (!dataset.edge_weights.empty() && info.edge_weight.empty()) info.edge_weight = "weight";
+  if (!inference::uses_edge_features(model)) info.edge_columns.clear();
+}
+
 // Of a group: its batches are shared, or one large graph is cut among its processes, unless that
 // was done before.
 train::TaskData load_task(const train::RunConfig& config, const LoadDataset& load,
@@ -59,18 +66,24 @@ train::TaskData load_task(const train::RunConfig& config, const LoadDataset& loa
     return train::TaskData(part, config.train.split);
   };
   if (data::is_parts_directory(name)) {
-    const data::DatasetPart part =
+    data::DatasetPart part =
         data::read_part(name, group ? group->rank() : 0, group ? group->size() : 1);
     check_same(LoadedDataset(part.dataset).checksum);
+    describe_edges(config.model, part.dataset);
     return of_part(part);
   }
   LoadedDataset loaded = load(name);
   check_same(loaded.checksum);
   data::Dataset dataset = inference::seen_by(config.model, loaded.dataset);
+  describe_edges(config.model, dataset);
   if (config.train.standardize == "train") {
-    dataset.info.scaling =
-        data::learn_scaling(dataset, data::with_valid(dataset, config.train.split));
+    const data::Split split = data::with_valid(dataset, config.train.split);
+    dataset.info.scaling = data::learn_scaling(dataset, split);
     dataset = data::standardized(dataset, dataset.info.scaling);
+    if (inference::uses_edge_features(config.model)) {
+      dataset.info.edge_scaling = data::learn_edge_scaling(dataset, split);
+      dataset = data::standardized_edges(dataset, dataset.info.edge_scaling);
+    }
   }
   dataset = data::with_encodings(dataset, config.model.encode);
   if (group != nullptr && data::can_be_cut(dataset))

@@ -8,6 +8,7 @@
 #include "egc/core/error.h"
 #include "egc/core/parallel.h"
 #include "egc/data/splits.h"
+#include "egc/data/weight_conflict.h"
 
 namespace egc::data {
 namespace {
@@ -88,6 +89,25 @@ void check_bounds(const Array<int64_t>& first, int64_t graphs, int64_t total,
     check_data(first[k] <= first[k + 1], "{}: bound {} is below the previous one", where, k + 1);
 }
 
+void check_weights(const Dataset& d, const std::string& where) {
+  const auto& weights = d.edge_weights;
+  if (weights.empty()) return;
+  check_data(weights.size() == d.num_edges(), "{}: expected {} edge weights, got {}", where,
+             d.num_edges(), weights.size());
+  const int64_t bad =
+      first_bad_row(weights.size(), [&](int64_t e) { return std::isfinite(weights[e]); });
+  if (bad >= 0)
+    fail(ErrorKind::kData, "{}: the weight of edge {} must be finite, got {}", where, bad,
+         weights[bad]);
+  if (const auto conflict = find_weight_conflict(d, d.info.undirected))
+    fail(ErrorKind::kData,
+         "{}: edges {} and {} join the same nodes with the weights {} and {}; edges of undirected "
+         "graphs have one weight",
+         where, conflict->first, conflict->second, d.edge_weights[conflict->first],
+         d.edge_weights[conflict->second]);
+  check_data(d.node_is_attributed.empty(), "{}: edges of syntax trees have no weights", where);
+}
+
 void check_homogeneous(const Dataset& d, const std::string& where) {
   const int64_t graphs = d.num_graphs();
   check_data(!d.first_node.empty(), "{}: expected at least one bound", where);
@@ -109,6 +129,7 @@ void check_homogeneous(const Dataset& d, const std::string& where) {
              d.node_targets.rows());
   check_features(d.node_features, d.num_nodes(), d.info.categories, where + ": nodes");
   check_features(d.edge_features, d.num_edges(), d.info.edge_categories, where + ": edges");
+  check_weights(d, where);
 }
 
 void check_labels(const Dataset& d, const std::string& where) {

@@ -26,9 +26,12 @@ void visit(Visitor& v, Info& info) {
   v.word("edge_features", info.edge_features, feature_kinds());
   v("categories", info.categories);
   v("edge_categories", info.edge_categories);
+  v("edge_weight", info.edge_weight);
   v("recipe", info.recipe);
   v("columns", info.columns);
+  v("edge_columns", info.edge_columns);
   v("scaling", info.scaling);
+  v("edge_scaling", info.edge_scaling);
   v("class_names", info.class_names);
   v("target_names", info.target_names);
 }
@@ -77,10 +80,12 @@ class Reader {
       return out;
     };
     if (!list.is_array()) json_.fail_at(key, "must be a list");
+    if (std::string_view(key) == "edge_scaling" && list.size() > 1)
+      json_.fail_at(key, "must have one entry, for all edges, got {}", list.size());
     for (const Json& item : list) {
       if (!(item.is_array() && item.size() == 2 && item[0].is_array() && item[1].is_array() &&
             item[0].size() == item[1].size()))
-        json_.fail_at(key, "must have [[means], [deviations]] for each node type");
+        json_.fail_at(key, "must have [[means], [deviations]] for each node type, or for edges");
       to.push_back({numbers(item[0], false), numbers(item[1], true)});
     }
   }

@@ -42,6 +42,7 @@ Dataset slice(const Dataset& d, int64_t first, int64_t count) {
                        part(d.node_features.categories, node, node_end)};
   out.edge_features = {part(d.edge_features.floats, edge, edge_end),
                        part(d.edge_features.categories, edge, edge_end)};
+  out.edge_weights = part(d.edge_weights, edge, edge_end);
   out.node_is_attributed = part(d.node_is_attributed, node, node_end);
   out.node_targets = part(d.node_targets, node, node_end);
   out.encodings = part(d.encodings, node, node_end);

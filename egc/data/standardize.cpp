@@ -31,12 +31,25 @@ std::vector<int64_t> training_rows(const Dataset& d, const Split& split, size_t 
   return out;
 }
 
+// The edges of the graphs that train; of a single graph, all of them are seen.
+std::vector<int64_t> training_edge_rows(const Dataset& d, const Split& split) {
+  std::vector<int64_t> out;
+  const auto add = [&](int64_t graph) {
+    for (int64_t e = d.first_edge[graph]; e < d.first_edge[graph + 1]; ++e) out.push_back(e);
+  };
+  if (d.splits_nodes())
+    add(0);
+  else
+    for (const int64_t graph : split.train) add(graph);
+  return out;
+}
+
 // Columns of a table that are 0 or 1, be it for a text or as a number: rare ones would become
 // large.
-std::vector<bool> columns_to_leave(const DatasetInfo& info, const Matrix<float>& x,
-                                   const std::vector<int64_t>& rows) {
+std::vector<bool> columns_to_leave(const std::vector<FeatureColumn>& columns,
+                                   const Matrix<float>& x, const std::vector<int64_t>& rows) {
   std::vector<bool> out;
-  for (const FeatureColumn& c : info.columns)
+  for (const FeatureColumn& c : columns)
     out.insert(out.end(), c.is_text ? c.values.size() : 1, c.is_text);
   if (std::ssize(out) != x.columns) return std::vector<bool>(static_cast<size_t>(x.columns), false);
   for (size_t c = 0; c < out.size(); ++c)
@@ -71,11 +84,12 @@ FeatureScaling scaling_of(const Matrix<float>& x, const std::vector<int64_t>& ro
   return out;
 }
 
-Matrix<float> scaled(const Matrix<float>& x, const FeatureScaling& scaling,
-                     const std::string& name) {
+// of: "float" or "float edge".
+Matrix<float> scaled(const Matrix<float>& x, const FeatureScaling& scaling, const std::string& name,
+                     const char* of = "float") {
   if (x.empty() || scaling.mean.empty()) return x;
   check_data(std::ssize(scaling.mean) == x.columns,
-             "{} has {} float features, but the model was trained on {}", name, x.columns,
+             "{} has {} {} features, but the model was trained on {}", name, x.columns, of,
              scaling.mean.size());
   std::vector<float> values(static_cast<size_t>(x.rows() * x.columns));
   for (int64_t i = 0; i < x.rows(); ++i)
@@ -85,12 +99,19 @@ Matrix<float> scaled(const Matrix<float>& x, const FeatureScaling& scaling,
   return {std::move(values), x.columns};
 }
 
+bool any_is_number(const std::vector<FeatureColumn>& columns) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const FeatureColumn& c) { return !c.is_text; });
+}
+
 }  // namespace
 
 bool has_raw_numbers(const DatasetInfo& info) {
-  return info.node_features == FeatureKind::kFloat &&
-         std::any_of(info.columns.begin(), info.columns.end(),
-                     [](const FeatureColumn& c) { return !c.is_text; });
+  return info.node_features == FeatureKind::kFloat && any_is_number(info.columns);
+}
+
+bool has_raw_edge_numbers(const DatasetInfo& info) {
+  return info.edge_features == FeatureKind::kFloat && any_is_number(info.edge_columns);
 }
 
 bool has_float_features(const Dataset& d) {
@@ -105,7 +126,7 @@ std::vector<FeatureScaling> learn_scaling(const Dataset& d, const Split& split) 
     const Matrix<float>& x = floats_of(d, t);
     const std::vector<int64_t> rows = training_rows(d, split, t);
     out.push_back(x.empty() ? FeatureScaling{}
-                            : scaling_of(x, rows, columns_to_leave(d.info, x, rows)));
+                            : scaling_of(x, rows, columns_to_leave(d.info.columns, x, rows)));
   }
   return out;
 }
@@ -122,6 +143,20 @@ Dataset standardized(const Dataset& d, const std::vector<FeatureScaling>& scalin
   }
   for (size_t t = 0; t < scaling.size(); ++t)
     out.hetero.features[t].floats = scaled(floats_of(d, t), scaling[t], d.info.name);
+  return out;
+}
+
+std::vector<FeatureScaling> learn_edge_scaling(const Dataset& d, const Split& split) {
+  const Matrix<float>& x = d.edge_features.floats;
+  if (x.empty()) return {};
+  const std::vector<int64_t> rows = training_edge_rows(d, split);
+  return {scaling_of(x, rows, columns_to_leave(d.info.edge_columns, x, rows))};
+}
+
+Dataset standardized_edges(const Dataset& d, const std::vector<FeatureScaling>& scaling) {
+  if (scaling.empty()) return d;
+  Dataset out = d;
+  out.edge_features.floats = scaled(d.edge_features.floats, scaling[0], d.info.name, "float edge");
   return out;
 }
 

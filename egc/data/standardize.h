@@ -1,5 +1,5 @@
 // Float features by the mean and the deviation of the training set: learned before training, kept
-// with the model (DatasetInfo::scaling), applied wherever it predicts.
+// with the model (DatasetInfo::scaling and edge_scaling), applied wherever it predicts.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@ namespace egc::data {
 // Whether columns of numbers stand beside each other as their table had them: what is standardised
 // unless the person says otherwise.
 bool has_raw_numbers(const DatasetInfo& info);
+bool has_raw_edge_numbers(const DatasetInfo& info);  // likewise of edges
 bool has_float_features(const Dataset& dataset);
 
 // The moments of the training set of a split (of types of nodes without labels: of all nodes), one
@@ -21,6 +22,11 @@ std::vector<FeatureScaling> learn_scaling(const Dataset& dataset, const Split& s
 // The dataset with its features scaled, where there is a scaling; throws kData where it is of other
 // columns.
 Dataset standardized(const Dataset& dataset, const std::vector<FeatureScaling>& scaling);
+
+// Likewise of the float features of edges: by the edges of the training graphs, of a single graph
+// by all. One entry, or none where there are no such features.
+std::vector<FeatureScaling> learn_edge_scaling(const Dataset& dataset, const Split& split);
+Dataset standardized_edges(const Dataset& dataset, const std::vector<FeatureScaling>& scaling);
 
 // Columns whose values differ in size by more than this are worth a warning.
 constexpr double kFarApart = 100;

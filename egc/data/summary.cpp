@@ -103,6 +103,12 @@ Summary summarize(const Dataset& d, const std::string& split) {
     out.graph_edges = {out.edges, out.edges, static_cast<double>(out.edges)};
     for (const Features& f : d.hetero.features) out.features = std::max(out.features, f.columns());
   }
+  out.edge_features = d.edge_features.columns();
+  if (!d.edge_weights.empty()) {
+    const auto [least, most] = std::minmax_element(d.edge_weights.begin(), d.edge_weights.end());
+    out.min_edge_weight = *least;
+    out.max_edge_weight = *most;
+  }
   std::vector<int64_t> all(static_cast<size_t>(d.labels.rows()));
   std::iota(all.begin(), all.end(), 0);
   out.labels = summarize_labels(d, all);

@@ -94,8 +94,10 @@ void fill_edge_schema(models::ModelConfig& c, const data::Dataset& d) {
   c.edge_numbers = f.floats.columns;
 }
 
+bool uses_edge_features(const models::ModelConfig& config) { return config.edge_features; }
+
 data::Dataset seen_by(const models::ModelConfig& config, const data::Dataset& dataset) {
-  if (config.edge_features || dataset.edge_features.empty()) return dataset;
+  if (uses_edge_features(config) || dataset.edge_features.empty()) return dataset;
   data::Dataset out = dataset;
   out.edge_features = {};
   return out;

@@ -22,4 +22,8 @@ data::Dataset seen_by(const models::ModelConfig& config, const data::Dataset& da
 // Throws kUsage with what was expected and found unless the network fits the dataset.
 void check_fits(const models::ModelConfig& config, const data::Dataset& dataset);
 
+// Whether the network reads features of edges. Where it does, they are checked, standardized and
+// asked for in new tables.
+bool uses_edge_features(const models::ModelConfig& config);
+
 }  // namespace egc::inference

@@ -7,6 +7,7 @@
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
 #include "egc/data/encodings.h"
+#include "egc/data/edge_schema.h"
 #include "egc/data/standardize.h"
 #include "egc/inference/batch_stream.h"
 #include "egc/inference/dataset_fit.h"
@@ -165,6 +166,8 @@ void Model::check_input(const data::Dataset& dataset) const {
   try {
     check_fits(config(), dataset);
     check_same_columns(info_.columns, dataset.info);
+    data::check_edge_weights(info_, dataset, dataset.info.name);
+    if (uses_edge_features(config())) data::check_edge_schema(info_, dataset, dataset.info.name);
   } catch (const Error& e) {
     fail(ErrorKind::kData, "{}", e.what());
   }
@@ -172,8 +175,9 @@ void Model::check_input(const data::Dataset& dataset) const {
 
 data::Dataset Model::prepare(const data::Dataset& dataset) const {
   check_input(dataset);
-  return data::with_encodings(data::standardized(seen_by(config(), dataset), info_.scaling),
-                              config().encode);
+  const data::Dataset scaled = data::standardized_edges(
+      data::standardized(seen_by(config(), dataset), info_.scaling), info_.edge_scaling);
+  return data::with_encodings(scaled, config().encode);
 }
 
 PredictionTable Model::predict(const data::Dataset& dataset, int64_t batch) {

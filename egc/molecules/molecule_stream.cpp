@@ -29,6 +29,9 @@ MoleculeStream::MoleculeStream(const std::filesystem::path& path, const std::str
                                const data::DatasetInfo& info)
     : rows_(path, smiles_column, {}), info_(info), recipe_(recipe_of(info)) {
   info_.name = path.string();
+  // Bonds are made too, whatever the network reads of them.
+  info_.edge_features = data::FeatureKind::kCategorical;
+  info_.edge_categories = bond_categories(recipe_);
 }
 
 std::optional<MoleculeStream::Chunk> MoleculeStream::next(int64_t count) {

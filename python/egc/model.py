@@ -83,7 +83,7 @@ class Model:
         if arrays["first_node"][-1] == 0:
             raise ValueError("predict: the graphs have no nodes")
         trained = self.dataset_info
-        info = {"name": "data", **{k: v for k, v in trained.items() if k not in ("name", "scaling", "columns")}}
+        info = {"name": "data", **{k: v for k, v in trained.items() if k not in _OF_TRAINING}}
         info.update(node_features=found.get("node_features", "none"), edge_features="none")
         if info.get("add_inverse_edge"):  # datasets of the kind keep one direction; graphs may come with one or both
             info.update(add_inverse_edge=False, undirected=True)
@@ -138,6 +138,8 @@ class Model:
         return f"Model({self.name}, {self.num_parameters} parameters, {self.dataset_info['name']})"
 
 
+# What a model's description says of its own training data alone.
+_OF_TRAINING = ("name", "scaling", "columns", "edge_scaling", "edge_columns")
 _KINDS = {"float": "floats", "categorical": "whole numbers (categories)", "none": "nothing"}
 
 

@@ -157,6 +157,69 @@ sed 's/,yes$/,always/' people.csv >classes.csv
 "$egc" --quiet data build csv --nodes classes.csv --edges ties.csv --label buys --out classes >/dev/null 2>&1 || fail "build of other classes"
 expect 3 "has the classes always, no, but the model was trained on no, yes" -- eval runs/people classes
 
+# Columns of edges: features by the rules of nodes, or weights. Weights reach the network; features are kept.
+python3 - <<'MAKE'
+import random
+random.seed(4)
+with open("roads.csv", "w") as f, open("torn.csv", "w") as t:
+    for out in (f, t): out.write("source,target,km,kind,w,one\n")
+    for k in range(400):
+        a, b = random.randrange(200), random.randrange(200)
+        km = "" if k == 5 else f"{random.uniform(1, 90):.1f}"
+        line = f"p{a},p{b},{km},{random.choice(['road', 'rail'])},%s,7\n"
+        f.write(line % f"{(a + b) % 7 / 2 + 0.5}"); t.write(line % ("" if k == 8 else "1"))
+MAKE
+cut -d, -f1,2,4 roads.csv >kinds.csv
+"$egc" data build csv --nodes people.csv --edges roads.csv --label buys --undirected --edge-weight w --out roads >plan 2>notes || fail "build of roads: $(cat notes)"
+for part in 'edge column  *kind  *missing' 'edge weights: column "w"' 'km  *number  *1' 'kind  *category  *0  *2' 'one  *ignore .*all its values are the same'; do
+  grep -q "$part" plan || fail "the plan of roads has no '$part': $(cat plan)"
+done
+for part in 'edge column "km": 1 missing values; they are replaced by the mean' 'ignoring edge column "one"'; do
+  grep -q "$part" notes || fail "nothing is said of '$part': $(cat notes)"
+done
+"$egc" data info roads >info || fail "info of roads"
+grep -q 'of edges  *3 float' info && grep -q 'weights  *of edges, 0.5 to 3.5' info || fail "info of roads: $(cat info)"
+"$egc" data verify roads >/dev/null || fail "verify of roads"
+"$egc" --json data info roads >json
+py json roads/dataset.json <<'CHECK'
+import json, sys
+info, d = (json.load(open(a)) for a in sys.argv[1:])
+assert (info["edge_features"], info["edge_feature_kind"]) == (3, "float"), info
+assert info["edge_weight"] == {"column": "w", "min": 0.5, "max": 3.5}, info["edge_weight"]
+assert [c[0] for c in d["edge_columns"]] == ["km", "kind"] and d["edge_columns"][1][1] == ["rail", "road"], d
+assert d["edge_weight"] == "w" and d["edge_features"] == "float", d
+CHECK
+runs data build csv --nodes people.csv --edges kinds.csv --label buys --out kinds
+grep -q '"edge_categories"' kinds/dataset.json || fail "texts alone are categories"
+expect 3 'torn.csv:10: column "w": expected a weight' -- data build csv --nodes people.csv --edges torn.csv --label buys --edge-weight w --out x
+expect 2 'no column "kg" with the weights of edges (--edge-weight)' -- data build csv --nodes people.csv --edges roads.csv --label buys --edge-weight kg --out x
+runs train roads --model gcn --epochs 5 --out runs/roads
+runs predict runs/roads roads --out of_dataset.csv
+cut -d, -f1,2,5 roads.csv >weights.csv
+runs predict runs/roads --nodes people.csv --edges weights.csv --out of_tables.csv
+sed '2,$s/,[0-9.]*$/,1/' weights.csv >ones.csv
+runs predict runs/roads --nodes people.csv --edges ones.csv --out of_ones.csv
+py <<'CHECK'
+import csv
+def p(name): return [float(r["p_yes"]) for r in csv.DictReader(open(name))]
+a, b, ones = p("of_dataset.csv"), p("of_tables.csv"), p("of_ones.csv")
+assert max(abs(x - y) for x, y in zip(a, b)) < 1e-5 and max(abs(x - y) for x, y in zip(b, ones)) > 1e-4
+CHECK
+expect 3 'ties.csv: no column "w" with the weights of edges, which the model was trained with' -- predict runs/roads --nodes people.csv --edges ties.csv
+expect 3 'people: the model was trained with edge weights ("w"), found none' -- predict runs/roads people
+expect 3 'roads: its edges have weights, but the model was trained without' -- eval runs/people roads
+expect 2 "does not support edge weights" -- train roads --model gat --epochs 1 --out x
+expect 2 "edge weights, which exports to ONNX do not support" -- export runs/roads --to onnx --out x
+rm -rf x
+# What is kept of edges is checked; what is not kept is said.
+runs data generate molecules --size 0.01 --out bonds
+gzip -d bonds/raw/edge-feat.csv.gz && sed -i '3s/.*/7/' bonds/raw/edge-feat.csv
+expect 3 "bonds/raw/edge-feat.csv:3: column 1: a category must be in [0, 3), got 7" -- data verify bonds
+runs data generate academic --size 0.1 --out academic
+for relation in academic/raw/relations/*; do echo 1 >"$relation/edge-weight.csv"; break; done
+"$egc" data info academic >/dev/null 2>stderr || fail "info of academic: $(cat stderr)"
+grep -q 'edge-weight.csv: ignored: networks for several node types or relations take no features or weights of edges' stderr || fail "ignored weights are not mentioned: $(cat stderr)"
+
 # Options that would do nothing are refused, with those that would.
 for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "sage --bases 2" "gat --activation softmax" "pna --heads 4" "rgcn --heads 2" "mlp --bases 4"; do
   # shellcheck disable=SC2086

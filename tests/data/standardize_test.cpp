@@ -114,6 +114,47 @@ TEST(Standardize, GraphsByTheirNodesAndTypesByTheirOwn) {
   EXPECT_EQ(typed_scaled.hetero.features.size(), typed.hetero.features.size());
 }
 
+TEST(Standardize, EdgesByTheEdgesOfTheTrainingSet) {
+  Dataset d;  // three graphs of two nodes with 2, 1 and 1 edges; the first two train
+  d.info.name = "three";
+  d.info.task = Task::kGraphRegression;
+  d.info.edge_features = FeatureKind::kFloat;
+  d.info.edge_columns = numbers({"km", "flag", "one"});
+  d.info.edge_columns.push_back({"kind", true, {"x"}, 0});
+  d.first_node = std::vector<int64_t>{0, 2, 4, 6};
+  d.first_edge = std::vector<int64_t>{0, 2, 3, 4};
+  d.edges = {std::vector<int32_t>{0, 1, 1, 0, 0, 1, 0, 1}, 2};
+  d.edge_features.floats = {std::vector<float>{1, 1, 7, 1, 2, 0, 7, 0, 3, 1, 7, 0, 100, 1, 8, 1},
+                            4};
+  d.splits = {ranges_split("s", 2, 0, 1)};
+  EXPECT_TRUE(has_raw_edge_numbers(d.info));
+  EXPECT_FALSE(has_raw_numbers(d.info)) << "which is of nodes";
+  const auto scaling = learn_edge_scaling(d, d.splits[0]);
+  ASSERT_EQ(scaling.size(), 1U);
+  EXPECT_EQ(scaling[0].mean, (std::vector<double>{2, 0, 7, 0})) << "0 and 1 stay";
+  EXPECT_DOUBLE_EQ(scaling[0].deviation[0], std::sqrt(2.0 / 3));
+  EXPECT_EQ(scaling[0].deviation[2], 1) << "constant in training";
+  const Dataset scaled = standardized_edges(d, scaling);
+  EXPECT_EQ(scaled.edge_features.floats.at(1, 0), 0);
+  EXPECT_EQ(scaled.edge_features.floats.at(3, 2), 1);
+  EXPECT_EQ(scaled.edge_features.floats.at(3, 3), 1);
+  EXPECT_EQ(d.edge_features.floats.at(1, 0), 2) << "the dataset itself stays";
+  d.info.edge_scaling = scaling;
+  EXPECT_EQ(parse_info(to_json(d.info), "here").info, d.info);
+  expect_error(ErrorKind::kData, {"here", "edge_scaling", "one entry"},
+               [] { parse_info(R"({"edge_scaling": [[[1], [1]], [[1], [1]]]})", "here"); });
+  expect_error(ErrorKind::kData, {"three has 4 float edge features", "trained on 1"}, [&] {
+    standardized_edges(d, {{{1}, {1}}});
+  });
+  // All edges of a single graph are seen in training.
+  d.info.task = Task::kNodeClassification;
+  d.first_node = std::vector<int64_t>{0, 6};
+  d.first_edge = std::vector<int64_t>{0, 4};
+  EXPECT_EQ(learn_edge_scaling(d, d.splits[0])[0].mean[0], 26.5);
+  d.edge_features = {};
+  EXPECT_TRUE(learn_edge_scaling(d, d.splits[0]).empty());
+}
+
 TEST(Standardize, ColumnsFarApartAreNamed) {
   Dataset d = six_nodes();
   auto far = columns_far_apart(d, d.splits[0]);

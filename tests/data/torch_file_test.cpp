@@ -11,6 +11,8 @@
 #include <numeric>
 
 #include "egc/data/build/convert_published.h"
+#include "egc/data/raw/read_dataset.h"
+#include "egc/data/raw/write_dataset.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 
@@ -335,6 +337,10 @@ TEST_P(ZincPickles, MoleculesAreRead) {
   EXPECT_EQ(d.splits.at(0).train.size(), 2);
   EXPECT_EQ(d.splits[0].valid.size(), 1);
   EXPECT_EQ(d.splits[0].test.size(), 3);
+  const auto written = files_.root() / "written";
+  write_dataset(d, written);
+  EXPECT_EQ(testing::difference(read_dataset(written, {.cache = false}), d), "")
+      << "bonds are kept";
 }
 
 TEST_P(ZincPickles, WrongIndexesAreRefused) {

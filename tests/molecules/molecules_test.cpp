@@ -13,6 +13,7 @@
 #include "egc/data/formats/text_table.h"
 #include "egc/data/raw/read_dataset.h"
 #include "egc/molecules/build_molecules.h"
+#include "egc/molecules/molecule_stream.h"
 #include "tests/core/expect_error.h"
 #include "tests/data/dataset_files.h"
 
@@ -265,6 +266,29 @@ TEST_F(BuildMolecules, PlainLinesWithZincsTarget) {
   expect_error(ErrorKind::kUsage, {"either --label columns"}, [&] { build_molecules(o, bad_); });
   o.zinc_target = false;
   expect_error(ErrorKind::kUsage, {"t.smi", "header row"}, [&] { build_molecules(o, bad_); });
+}
+
+TEST_F(BuildMolecules, BondsOfPredictionsAreThoseOfTraining) {
+  EGC_NEED_RDKIT();
+  write_table();
+  for (const Recipe recipe : {Recipe::kOgb, Recipe::kZinc}) {
+    MoleculeOptions o = options("t.csv");
+    o.recipe = recipe;
+    const Dataset d = build_molecules(o, bad_);
+    // What a network was trained on may say nothing of bonds.
+    data::DatasetInfo trained = d.info;
+    trained.edge_features = data::FeatureKind::kNone;
+    trained.edge_categories.clear();
+    MoleculeStream stream(files_.path("t.csv"), "", trained);
+    const auto chunk = stream.next(100);
+    ASSERT_TRUE(chunk.has_value());
+    EXPECT_EQ(to_vector(chunk->dataset.edges.values), to_vector(d.edges.values));
+    EXPECT_EQ(to_vector(chunk->dataset.edge_features.categories.values),
+              to_vector(d.edge_features.categories.values));
+    EXPECT_EQ(chunk->dataset.info.edge_features, data::FeatureKind::kCategorical);
+    EXPECT_EQ(chunk->dataset.info.edge_categories, d.info.edge_categories);
+    EXPECT_NO_THROW(check_graphs(chunk->dataset, "t.csv"));
+  }
 }
 
 TEST_F(BuildMolecules, WrongTablesAreRefused) {

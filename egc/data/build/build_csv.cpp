@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "egc/core/error.h"
-#include "egc/core/log.h"
+#include "egc/data/build/csv_edges.h"
+#include "egc/data/build/csv_nodes.h"
+#include "egc/data/build/csv_notices.h"
 #include "egc/data/build/csv_split.h"
 #include "egc/data/formats/csv_table.h"
 #include "egc/data/formats/text_table.h"
@@ -15,124 +17,6 @@
 
 namespace egc::data {
 namespace {
-
-// Nodes in the order of their graphs, graphs in the order of their names' first appearance.
-struct NodeOrder {
-  std::vector<std::string> graphs;
-  std::vector<int64_t> first_node = {0};
-  std::vector<int64_t> row;       // of each node, in the node table
-  std::vector<int32_t> graph_of;  // of each node
-};
-
-NodeOrder order_nodes(const CsvTable& nodes, const std::string& graph_id) {
-  NodeOrder out;
-  std::vector<std::vector<int64_t>> members;
-  std::unordered_map<std::string, size_t> index;
-  for (int64_t r = 0; r < nodes.rows(); ++r) {
-    const std::string name = graph_id.empty() ? "" : nodes.at(graph_id)[r];
-    check_data(graph_id.empty() || !name.empty(), "{}: missing graph id", nodes.where(r));
-    const auto [it, fresh] = index.try_emplace(name, out.graphs.size());
-    if (fresh) {
-      out.graphs.push_back(name);
-      members.emplace_back();
-    }
-    members[it->second].push_back(r);
-  }
-  for (size_t g = 0; g < members.size(); ++g) {
-    out.row.insert(out.row.end(), members[g].begin(), members[g].end());
-    out.graph_of.insert(out.graph_of.end(), members[g].size(), static_cast<int32_t>(g));
-    out.first_node.push_back(static_cast<int64_t>(out.row.size()));
-  }
-  return out;
-}
-
-// Ends of edges are node ids, which are unique; with the edges' own graph ids, within a graph.
-class NodeNames {
- public:
-  NodeNames(const CsvTable& nodes, const std::string& id, const NodeOrder& order, bool per_graph)
-      : per_graph_(per_graph) {
-    for (size_t node = 0; node < order.row.size(); ++node) {
-      const int64_t row = order.row[node];
-      const std::string& name = nodes.at(id)[row];
-      check_data(!name.empty(), "{}: missing node id", nodes.where(row));
-      const auto [it, fresh] = index_.try_emplace(key(order.graphs[order.graph_of[node]], name),
-                                                  static_cast<int64_t>(node));
-      if (!fresh)
-        fail(ErrorKind::kData, "{}: duplicate node id \"{}\", first used in line {}",
-             nodes.where(row), name, nodes.lines[order.row[it->second]]);
-    }
-  }
-
-  int64_t find(const std::string& graph, const std::string& name) const {
-    const auto it = index_.find(key(graph, name));
-    return it == index_.end() ? -1 : it->second;
-  }
-
- private:
-  std::string key(const std::string& graph, const std::string& name) const {
-    return per_graph_ ? graph + '\n' + name : name;
-  }
-
-  bool per_graph_;
-  std::unordered_map<std::string, int64_t> index_;
-};
-
-// "source" and "target" where both are there, else the first two that do not name the graph.
-std::pair<std::string, std::string> edge_columns(const CsvTable& edges, const std::string& graph) {
-  std::vector<std::string> names = edges.names;
-  std::erase(names, graph);
-  check_data(names.size() >= 2, "{}: expected two columns, source and target, found {}", edges.path,
-             names.size());
-  const auto is = [](const char* name) { return [name](const auto& n) { return n == name; }; };
-  const bool named = std::any_of(names.begin(), names.end(), is("source")) &&
-                     std::any_of(names.begin(), names.end(), is("target"));
-  if (named) {
-    std::erase(names, "source");
-    std::erase(names, "target");
-    names.insert(names.begin(), {"source", "target"});
-  }
-  if (names.size() > 2)
-    log_warning("{}: edges go from column \"{}\" to \"{}\"; ignoring the other columns: {}",
-                edges.path, names[0], names[1], fmt::join(names.begin() + 2, names.end(), ", "));
-  return {names[0], names[1]};
-}
-
-void add_edges(const CsvTable& edges, const CsvTable& nodes, const CsvOptions& options,
-               const std::string& id, const NodeOrder& order, Dataset& d) {
-  const bool per_graph = !options.graph_id.empty() && edges.has(options.graph_id);
-  const auto [source, target] = edge_columns(edges, per_graph ? options.graph_id : "");
-  const NodeNames names(nodes, id, order, per_graph);
-  check_data(per_graph || names.find("", source) < 0 || names.find("", target) < 0,
-             "{}:1: expected a header row, found the edge from \"{}\" to \"{}\"", edges.path,
-             source, target);
-  std::vector<std::vector<int32_t>> of_graph(order.graphs.size());
-  for (int64_t r = 0; r < edges.rows(); ++r) {
-    const std::string graph = per_graph ? edges.at(options.graph_id)[r] : "";
-    int64_t ends[2];
-    for (int k = 0; k < 2; ++k) {
-      const std::string& name = edges.at(k == 0 ? source : target)[r];
-      ends[k] = names.find(graph, name);
-      if (ends[k] < 0)
-        fail(ErrorKind::kData, "{}: {} \"{}\" is not a node id in {}", edges.where(r),
-             k == 0 ? source : target, name, nodes.path);
-    }
-    const int32_t g = order.graph_of[ends[0]];
-    if (order.graph_of[ends[1]] != g)
-      fail(ErrorKind::kData, "{}: the edge joins two different graphs, \"{}\" and \"{}\"",
-           edges.where(r), order.graphs[g], order.graphs[order.graph_of[ends[1]]]);
-    for (const int64_t end : ends)
-      of_graph[g].push_back(static_cast<int32_t>(end - order.first_node[g]));
-  }
-  std::vector<int64_t> first = {0};
-  std::vector<int32_t> all;
-  for (auto& list : of_graph) {
-    all.insert(all.end(), list.begin(), list.end());
-    first.push_back(static_cast<int64_t>(all.size()) / 2);
-  }
-  d.first_node = order.first_node;
-  d.first_edge = std::move(first);
-  d.edges = {std::move(all), 2};
-}
 
 // Columns that may be features: everything that is not id, label, graph, split or ignored.
 std::vector<std::string> feature_names(const CsvTable& nodes, const CsvOptions& options,
@@ -145,37 +29,22 @@ std::vector<std::string> feature_names(const CsvTable& nodes, const CsvOptions& 
   return out;
 }
 
-// What the person should know of the columns.
-void note_columns(const CsvTable& table, const std::vector<ColumnPlan>& plan, CsvDataset& out) {
-  for (const ColumnPlan& column : plan) {
-    if (column.kind == ColumnKind::kIgnore && column.reason != "asked for")
-      out.notices.push_back(fmt::format(
-          "ignoring column \"{0}\": {1}{2}", column.name, column.reason,
-          column.missing == table.rows()
-              ? ""
-              : fmt::format("; to use it, give --column {0}=number or {0}=category", column.name)));
-    if (column.kind == ColumnKind::kNumber && column.is_narrow)
-      out.notices.push_back(
-          fmt::format("column \"{}\": its values differ by less than 0.01% of their size, which "
-                      "32-bit features barely resolve; subtract a constant from them",
-                      column.name));
-    if (column.kind == ColumnKind::kNumber && !column.odd_rows.empty())
-      out.notices.push_back(fmt::format(
-          "column \"{}\": {} of {} values are not numbers and are treated as missing: {}",
-          column.name, column.odd_rows.size(), table.rows(),
-          spell_cells(table, column.name, column.odd_rows)));
-  }
-}
-
-// Only the named ones may be given a kind.
-void check_given_columns(const CsvOptions& options, const std::vector<std::string>& names) {
+// Only columns that are there may be ignored or given a kind; a name means both tables' columns.
+void check_given_columns(const CsvOptions& options, const CsvTable& nodes, const EdgeTable& edges,
+                         std::vector<std::string> names) {
+  for (const std::string& name : options.ignore)
+    check(nodes.has(name) || edges.table.has(name),
+          "{}: no column \"{}\" (--ignore), nor in {}; their columns: {}, {}", nodes.path, name,
+          edges.table.path, fmt::join(nodes.names, ", "), fmt::join(edges.table.names, ", "));
+  for (const std::string& name : edge_feature_names(edges, options))
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   for (const auto& [name, kind] : options.columns)
     check(std::find(names.begin(), names.end(), name) != names.end(),
           "--column {}: no such feature column; known: {}", name, fmt::join(names, ", "));
 }
 
-void add_features(const CsvTable& nodes, const CsvOptions& options, const std::string& id,
-                  const std::string& split, const NodeOrder& order, CsvDataset& out) {
+void add_features(const CsvTable& nodes, const CsvOptions& options,
+                  const std::vector<std::string>& names, const NodeOrder& order, CsvDataset& out) {
   DatasetInfo& info = out.dataset.info;
   TextFeatures text = options.text;
   if (options.like != nullptr) {
@@ -183,10 +52,8 @@ void add_features(const CsvTable& nodes, const CsvOptions& options, const std::s
     text = options.like->node_features == FeatureKind::kCategorical ? TextFeatures::kEmbed
                                                                     : TextFeatures::kOneHot;
   } else {
-    const auto names = feature_names(nodes, options, id, split);
-    check_given_columns(options, names);
     out.plan = plan_columns(nodes, names, options.columns, text);
-    note_columns(nodes, out.plan, out);
+    note_columns(nodes, out.plan, "column", out.notices);
     info.columns = learn_columns(nodes, out.plan, text);
   }
   MadeFeatures made = make_features(nodes, info.columns, text, order.row);
@@ -194,13 +61,7 @@ void add_features(const CsvTable& nodes, const CsvOptions& options, const std::s
   info.node_features = out.dataset.node_features.kind();
   info.categories = std::move(made.categories);
   out.gaps = std::move(made.gaps);
-  if (options.like == nullptr) return;
-  for (size_t k = 0; k < out.gaps.size(); ++k)
-    if (const auto& odd = out.gaps[k].odd_rows; !odd.empty())
-      out.notices.push_back(fmt::format(
-          "column \"{}\": {} of {} values are not numbers and are treated as missing: {}",
-          info.columns[k].name, odd.size(), nodes.rows(),
-          spell_cells(nodes, info.columns[k].name, odd)));
+  if (options.like != nullptr) note_gaps(nodes, info.columns, out.gaps, "column", out.notices);
 }
 
 // Labels in the order of graphs or nodes.
@@ -334,11 +195,12 @@ void add_labels(const LabelTexts& labels, const CsvOptions& options, CsvDataset&
 
 // What a network was trained on tells the task; there is nothing to compare with.
 void add_no_labels(const DatasetInfo& like, Dataset& d) {
-  const FeatureKind features = d.info.node_features;
-  const std::string name = d.info.name;
+  const DatasetInfo made = d.info;
   d.info = like;
-  d.info.name = name;
-  d.info.node_features = features;
+  d.info.name = made.name;
+  d.info.node_features = made.node_features;
+  d.info.edge_features = made.edge_features;
+  d.info.edge_categories = made.edge_categories;
   const auto rows = static_cast<size_t>(is_graph_task(like.task) ? d.num_graphs() : d.num_nodes());
   if (like.num_classes > 0)
     d.labels.classes = std::vector<int32_t>(rows, -1);
@@ -432,7 +294,6 @@ CsvDataset build_csv(const CsvOptions& options) {
   check(options.graphs.empty() || !options.graph_id.empty(), "--graphs needs --graph-id");
   std::vector<std::string> needed = {options.id, options.graph_id};
   if (options.graphs.empty()) needed.push_back(options.label);
-  needed.insert(needed.end(), options.ignore.begin(), options.ignore.end());
   const CsvTable nodes = read_csv_table(options.nodes, needed);
   const std::string id = !options.id.empty() ? options.id : nodes.has("id") ? "id" : nodes.names[0];
   check(id != options.label, "{}: column \"{}\" cannot be both the id and the label", nodes.path,
@@ -442,12 +303,15 @@ CsvDataset build_csv(const CsvOptions& options) {
   CsvDataset out;
   Dataset& d = out.dataset;
   d.info.name = options.name;
-  add_edges(read_csv_table(options.edges, {}, /*may_be_empty=*/true), nodes, options, id, order, d);
+  const EdgeTable edges = add_edges(nodes, options, id, order, d);
   const std::string split =
       options.like == nullptr
           ? find_split_column(nodes, options.split, not_a_split(options), out.notices)
           : "";
-  add_features(nodes, options, id, split, order, out);
+  const auto names = feature_names(nodes, options, id, split);
+  check_given_columns(options, nodes, edges, names);
+  add_features(nodes, options, names, order, out);
+  add_edge_features(edges, options, out);
   if (options.like != nullptr) {
     add_no_labels(*options.like, d);
   } else {

@@ -100,6 +100,7 @@ Dataset convert_zinc(const fs::path& dir) {
   }
   Dataset d = builder.finish();
   d.info = known_info("zinc");
+  d.info.edge_features = FeatureKind::kCategorical;
   d.info.edge_categories = {4};
   d.splits = {ranges_split("benchmark", sizes[0], sizes[1], sizes[2])};
   check_dataset(d, dir.string());

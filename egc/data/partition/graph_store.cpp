@@ -39,6 +39,7 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
     std::vector<int64_t> ends;  // within the task
     std::vector<int32_t> sources;
     EdgeFeatures features;
+    std::vector<float> weights;
   };
   const EdgeFeatures stored = stored_edge_features(dataset_);
   std::vector<Rows> parts(static_cast<size_t>(tasks));
@@ -51,6 +52,7 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
       for (const int64_t end : graph.offsets().subspan(1)) out.ends.push_back(before + end);
       out.sources.insert(out.sources.end(), graph.sources().begin(), graph.sources().end());
       append_features(graph.edge_features(), 0, graph.num_edges(), out.features);
+      out.weights.insert(out.weights.end(), graph.weights().begin(), graph.weights().end());
     }
   });
   offsets_.reserve(static_cast<size_t>(dataset_.num_nodes()) + 1);
@@ -58,11 +60,13 @@ GraphStore::GraphStore(Dataset dataset, const EdgeRules& rules, TargetVocabulary
   size_t edges = 0;
   for (const Rows& part : parts) edges += part.sources.size();
   sources_.reserve(edges);
+  weights_.reserve(dataset_.edge_weights.empty() ? 0 : edges);
   for (Rows& part : parts) {
     const auto before = static_cast<int64_t>(sources_.size());
     for (const int64_t end : part.ends) offsets_.push_back(before + end);
     sources_.insert(sources_.end(), part.sources.begin(), part.sources.end());
     append_features(part.features, 0, std::ssize(part.sources), edge_features_);
+    weights_.insert(weights_.end(), part.weights.begin(), part.weights.end());
     part = {};  // not both copies at once
   }
 }
@@ -84,8 +88,10 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
   std::vector<int64_t> offsets;
   std::vector<int32_t> sources;
   EdgeFeatures features;
+  std::vector<float> weights;
   offsets.reserve(static_cast<size_t>(nodes) + 1);
   sources.reserve(static_cast<size_t>(edges));
+  weights.reserve(static_cast<size_t>(weights_.empty() ? 0 : edges));
   offsets.push_back(0);
   const Features& x = dataset_.node_features;
   out.columns = std::max<int64_t>(1, x.columns());
@@ -103,12 +109,16 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     for (int64_t e = offsets_[begin]; e < offsets_[end]; ++e)
       sources.push_back(sources_[e] + shift);
     append_features(edge_features_, offsets_[begin], offsets_[end], features);
+    if (!weights_.empty())
+      weights.insert(weights.end(), weights_.begin() + offsets_[begin],
+                     weights_.begin() + offsets_[end]);
     if (!x.floats.empty()) copy_rows(x.floats, begin, end - begin, out.floats);
     if (!x.categories.empty()) copy_rows(x.categories, begin, end - begin, out.categories);
     copy_rows(dataset_.encodings, begin, end - begin, out.encodings);
   }
   if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
-  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources), {}, std::move(features));
+  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources), std::move(weights),
+                         std::move(features));
   copy_labels(out);
   return out;
 }

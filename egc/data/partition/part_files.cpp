@@ -159,6 +159,7 @@ void check_homogeneous(const Dataset& d, const GraphPart& share) {
   check_data(d.num_graphs() == 1 && d.num_nodes() == nodes &&
                  (d.node_features.empty() || d.node_features.rows() == nodes),
              "its graph has {} nodes, but its arrays do not match", nodes);
+  check_data(d.edge_weights.empty(), "it has weights of edges beside those of its graph");
   const Matrix<int32_t>& categories = d.node_features.categories;
   check_data(categories.columns == std::ssize(d.info.categories) &&
                  (categories.columns == 0 || d.node_features.floats.empty()) &&

@@ -12,6 +12,7 @@
 #include "egc/data/raw/raw_reader.h"
 #include "egc/data/raw/table_files.h"
 #include "egc/data/splits.h"
+#include "egc/data/weight_conflict.h"
 
 namespace egc::data {
 namespace {
@@ -74,6 +75,35 @@ void read_edges(const RawSource& source, Dataset& d) {
   check_edge_ids(d, path);
 }
 
+// A weight for each edge, where there is such a file.
+void read_edge_weights(const RawSource& source, Dataset& d) {
+  std::string& name = d.info.edge_weight;
+  const auto path = find_file(source.raw, "edge-weight", {".npy", ".csv.gz", ".csv"});
+  if (!path) {
+    check_data(name.empty() || d.num_edges() == 0,
+               "{}: not found, nor edge-weight.csv, nor edge-weight.npy; dataset.json says that "
+               "edges have weights (edge_weight)",
+               (source.raw / "edge-weight.csv.gz").string());
+    return;
+  }
+  std::vector<int64_t> none;
+  const Matrix<float> weights =
+      read_features(source.raw, "edge-weight", d.num_edges(), "edges", FeatureKind::kFloat, none)
+          .floats;
+  check_data(weights.columns <= 1, "{}: expected 1 column, the weight of an edge, found {}",
+             path->string(), weights.columns);
+  check_data(d.node_is_attributed.empty(), "{}: edges of syntax trees have no weights",
+             path->string());
+  d.edge_weights = weights.values;
+  if (name.empty()) name = "weight";
+  if (const auto conflict = find_weight_conflict(d, d.info.undirected))
+    fail(ErrorKind::kData,
+         "{}:{}: this edge has the weight {}, but in line {} its weight is {}; edges of undirected "
+         "graphs have one weight",
+         path->string(), conflict->second + 1, d.edge_weights[conflict->second],
+         conflict->first + 1, d.edge_weights[conflict->first]);
+}
+
 // Code-V2's three columns: type, attribute, and depth, which OGB keeps in a table of its own.
 void read_ast_features(const RawSource& source, Dataset& d) {
   const int64_t nodes = d.num_nodes();
@@ -124,6 +154,8 @@ void read_homogeneous(const RawSource& source, Dataset& d) {
   if (superpixels) {
     d.node_features.floats = read_superpixel_bytes(*superpixels, d.num_nodes());
     derive_superpixel_edges(d);
+    ignore_edge_files(source.raw, "the edges of superpixels are derived, not read");
+    d.info.edge_weight.clear();
   } else {
     read_edges(source, d);
     if (find_table(source.raw, "node_is_attributed"))
@@ -138,6 +170,7 @@ void read_homogeneous(const RawSource& source, Dataset& d) {
       edge_kind = FeatureKind::kCategorical;
     d.edge_features = read_features(source.raw, "edge-feat", d.num_edges(), "edges", edge_kind,
                                     d.info.edge_categories);
+    read_edge_weights(source, d);
   }
   d.info.node_features = d.node_features.kind();
   d.info.edge_features = d.edge_features.kind();

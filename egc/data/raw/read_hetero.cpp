@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kNoEdgeFeatures =
+    "networks for several node types or relations take no features or weights of edges";
+
 std::vector<std::string> split_at(std::string_view line, std::string_view separator) {
   std::vector<std::string> out;
   for (;;) {
@@ -116,6 +119,7 @@ void read_relations(const fs::path& raw, HeteroParts& h) {
       rules.rows = read_bounds(*counts, /*of_nodes=*/false).back();
     auto edges = read_number_table<int32_t>(path, rules);
     check_ids(edges, h.num_nodes[source], h.num_nodes[target], path);
+    ignore_edge_files(dir, kNoEdgeFeatures);
     // Two relations may share their middle name; a schema's names differ.
     std::string name = triplet[1];
     for (const auto& other : h.schema.relations)
@@ -169,6 +173,7 @@ void read_relation_ids(const RawSource& source, Dataset& dataset) {
   const fs::path edge_path = need_table(source.raw, "edge");
   const auto edges = read_number_table<int32_t>(edge_path, rules);
   check_ids(edges, nodes.back(), nodes.back(), edge_path);
+  ignore_edge_files(source.raw, kNoEdgeFeatures);
   const fs::path relation_path = need_table(source.raw, "edge_reltype");
   const auto relation =
       read_number_column<int32_t>(relation_path, {.rows = edges.rows(), .rows_are = "edges"});
@@ -211,6 +216,9 @@ void read_hetero(const RawSource& source, Dataset& dataset) {
              "{}: the dataset has several node types, so the task must be "
              "node-classification-hetero, got {}",
              (source.dir / "dataset.json").string(), tasks().name_of(source.given.info.task));
+  check_data(source.given.info.edge_features == FeatureKind::kNone &&
+                 source.given.info.edge_weight.empty(),
+             "{}: {}", (source.dir / "dataset.json").string(), kNoEdgeFeatures);
   dataset.info.task = Task::kNodeClassificationHetero;
   dataset.info.node_features = FeatureKind::kNone;
   const bool typed = fs::is_directory(source.raw / "relations");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "egc/core/error.h"
+#include "egc/core/log.h"
 #include "egc/data/formats/npy.h"
 #include "egc/data/formats/number_table.h"
 #include "egc/data/formats/text_blocks.h"
@@ -85,6 +86,12 @@ std::optional<fs::path> find_table(const fs::path& dir, const std::string& stem)
 fs::path need_table(const fs::path& dir, const std::string& stem) {
   if (const auto path = find_table(dir, stem)) return *path;
   fail(ErrorKind::kData, "{}: not found, nor {}.csv", (dir / (stem + ".csv.gz")).string(), stem);
+}
+
+void ignore_edge_files(const fs::path& dir, const char* why) {
+  for (const char* stem : {"edge-feat", "edge-weight"})
+    if (const auto path = find_file(dir, stem, {".csv.gz", ".csv", ".npy"}))
+      log_warning("{}: ignored: {}", path->string(), why);
 }
 
 Features read_features(const fs::path& dir, const std::string& stem, int64_t rows,

@@ -31,4 +31,7 @@ Features read_features(const std::filesystem::path& dir, const std::string& stem
                        const char* rows_are, std::optional<FeatureKind> kind,
                        std::vector<int64_t>& categories);
 
+// Warns of features and weights of edges that are there and are not read.
+void ignore_edge_files(const std::filesystem::path& dir, const char* why);
+
 }  // namespace egc::data

@@ -73,6 +73,8 @@ void write_homogeneous(const fs::path& raw, const Dataset& d) {
     write_column(raw / "node_is_attributed.csv.gz", d.node_is_attributed);
   }
   write_features(raw, "edge-feat", d.edge_features);
+  if (!d.edge_weights.empty())
+    write_rows(raw / "edge-weight.csv.gz", Matrix<float>{d.edge_weights, 1});
   if (!d.node_targets.empty()) write_rows(raw / "node-target.csv.gz", d.node_targets);
   write_labels(raw, d);
 }

@@ -107,6 +107,7 @@ struct Dataset {
   Matrix<int32_t> edges;              // [E, 2]: source, target, ids within their graph, as stored
   Features node_features;             // [nodes, columns]
   Features edge_features;             // [E, columns]
+  Array<float> edge_weights;          // [E], finite; empty: edges have no weights
   Array<uint8_t> node_is_attributed;  // code: 1 for nodes with a token, in depth-first order
   Matrix<float> node_targets;         // [nodes, targets]: node targets beside those of graphs
 
@@ -155,6 +156,7 @@ void visit_arrays(Data& dataset, F&& f) {
   };
   features("node_features", dataset.node_features);
   features("edge_features", dataset.edge_features);
+  f("edge_weights", dataset.edge_weights);
   f("node_is_attributed", dataset.node_is_attributed);
   f("node_targets", dataset.node_targets);
   for (size_t t = 0; t < dataset.hetero.features.size(); ++t)

@@ -36,7 +36,7 @@ struct FeatureColumn {
   bool operator==(const FeatureColumn&) const = default;  // compares all fields
 };
 
-// Standardization of the float features of a node type: (x - mean) / deviation.
+// Standardization of the float features of a node type, or of edges: (x - mean) / deviation.
 struct FeatureScaling {
   std::vector<double> mean;       // of each column
   std::vector<double> deviation;  // of each column, positive
@@ -61,11 +61,15 @@ struct DatasetInfo {
   FeatureKind edge_features = FeatureKind::kNone;  // type of the edge features
   std::vector<int64_t> categories;                 // number of categories of each node feature
   std::vector<int64_t> edge_categories;            // number of categories of each edge feature
+  // Column that the weights of edges come from; "weight" if from no table, empty if there are none.
+  std::string edge_weight;
   std::string recipe;  // how features were made from molecules: "ogb", "zinc"; otherwise empty
-  std::vector<FeatureColumn> columns;     // how features were made from a user's table
-  std::vector<FeatureScaling> scaling;    // of a model: standardization of its training features
-  std::vector<std::string> class_names;   // empty if classes have none
-  std::vector<std::string> target_names;  // empty if targets have none
+  std::vector<FeatureColumn> columns;        // how features were made from a user's table
+  std::vector<FeatureColumn> edge_columns;   // how edge features were made from a user's table
+  std::vector<FeatureScaling> scaling;       // of a model: standardization of its training features
+  std::vector<FeatureScaling> edge_scaling;  // likewise of its edge features; at most one entry
+  std::vector<std::string> class_names;      // empty if classes have none
+  std::vector<std::string> target_names;     // empty if targets have none
 
   bool operator==(const DatasetInfo&) const = default;  // compares all fields
 };

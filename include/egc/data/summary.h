@@ -37,6 +37,9 @@ struct Summary {
   Range graph_nodes;                  // nodes per graph
   Range graph_edges;                  // edges per graph
   int64_t features = 0;               // columns of node features
+  int64_t edge_features = 0;          // columns of edge features
+  double min_edge_weight = 1;         // smallest weight of an edge
+  double max_edge_weight = 1;         // largest
   LabelSummary labels;                // of all items
   std::array<LabelSummary, 3> parts;  // of training, validation and test set
   int64_t bytes = 0;                  // size in memory

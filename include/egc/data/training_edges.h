@@ -31,8 +31,9 @@ std::vector<int32_t> code_edges(const Dataset& dataset, int64_t k);
 EdgeFeatures stored_edge_features(const Dataset& dataset);
 
 // Graph k of a dataset as networks see it. features: stored_edge_features() of the dataset; those
-// of its edges come with the graph, inverse edges have them too, and edges between the same nodes
-// are no duplicates if their features differ.
+// of its edges come with the graph. An inverse edge has the features and the weight of its edge.
+// Edges between the same nodes are no duplicates if their features differ. Throws kData where an
+// undirected graph has an edge with two weights.
 Csr training_graph(const Dataset& dataset, int64_t k, const EdgeRules& rules,
                    const EdgeFeatures& features = {});
 

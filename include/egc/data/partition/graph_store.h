@@ -55,6 +55,7 @@ class GraphStore {
   std::vector<int64_t> offsets_;
   std::vector<int32_t> sources_;
   EdgeFeatures edge_features_;  // of these edges
+  std::vector<float> weights_;  // of edges, or empty
 };
 
 }  // namespace egc::data
