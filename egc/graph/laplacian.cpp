@@ -1,4 +1,5 @@
 // Eigenvectors of the normalized Laplacian of small graphs.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "egc/train/encoding_signs.h"
 
+#include <utility>
+
 #include "egc/core/error.h"
 #include "egc/core/rng.h"
 #include "egc/graph/node_encodings.h"

@@ -35,6 +35,7 @@ cmp -s runs/all/best.safetensors runs/paused/best.safetensors || fail "a resumed
 runs train --config runs/all/config.json --out runs/config
 cmp -s runs/all/best.safetensors runs/config/best.safetensors || fail "config.json does not repeat the run"
 "$egc" --json --quiet eval runs/all data >eval.json || fail "eval"
+"$egc" --json info runs/all >info.json || fail "info"
 runs predict runs/all data --out p.csv
 cp -r data elsewhere && rm -f elsewhere/.egc-cache*  # of which nothing is known
 runs predict runs/all elsewhere --out q.csv --batch 7
@@ -45,6 +46,7 @@ import glob
 test = [int(l) for l in gzip.open(glob.glob("data/split/*/test.csv.gz")[0], "rt")]
 values = [[float(r["value"]) for r in csv.DictReader(open(f))] for f in ("p.csv", "q.csv")]
 assert len(values[0]) == len(labels)
+assert abs(json.load(open("info.json"))["metrics"]["test"] - json.load(open("eval.json"))["value"]) < 1e-9
 assert abs(sum(abs(values[0][k] - labels[k]) for k in test) / len(test) - json.load(open("eval.json"))["value"]) < 1e-4
 assert max(abs(a - b) for a, b in zip(*values)) < 1e-4
 CHECK

@@ -72,7 +72,7 @@ class Import(InDirectory):
         seen = 0
         for path in sorted(glob.glob(os.path.join(GOLDEN, "*_*.safetensors"))):
             tensors, meta = read_safetensors(path)
-            if "steps" not in meta or meta["model"].split("-s")[0] == "pna":
+            if "model" not in meta or "steps" not in meta or meta["model"].split("-s")[0] == "pna":
                 continue
             state = state_under(tensors, "state0.")
             for key in state:

@@ -52,6 +52,7 @@ std::optional<Matrix<float>> load_encoding_file(const fs::path& path, const std:
 
 }  // namespace
 
+// All that training_graph() reads.
 std::string encoding_key(const Dataset& d, const EdgeRules& rules) {
   const std::map<std::string, TensorView> tensors = {
       {"first_node", {DType::kI64, {d.first_node.size()}, std::as_bytes(d.first_node.span())}},
