@@ -51,6 +51,10 @@ TEST(FitWidth, CountsWhatBlocksHaveBesideALayer) {
   EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
   c.head_layers = 6;
   EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+  c.virtual_node = true;
+  EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+  c.norm = models::Norm::kLayer;
+  EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
 }
 
 TEST(FitWidth, FindsThePapersWidths) {
