@@ -474,10 +474,6 @@ void check_head(const ModelConfig& c) {
   check(has_mlp_head(c) || c.head_layers == ModelConfig().head_layers,
         "head_layers does not apply to {} with the task {}: the head is one linear layer", c.model,
         tasks().name_of(c.task));
-  const int64_t least = int64_t{1} << (c.head_layers - 1);
-  check(!has_mlp_head(c) || c.hidden >= least,
-        "a head of {} linear layers needs hidden of at least {}, got {}", c.head_layers, least,
-        c.hidden);
   check(c.dropout == 0 || !c.dropout_at.head || c.head_layers > 1,
         "a head with head_layers 1 has no dropout: dropout_at takes encoder, conv-input and "
         "activation");

@@ -254,7 +254,7 @@ TEST(Head, HasAsManyLinearLayersAsConfigured) {
   EXPECT_EQ(widths(5), (std::vector<int64_t>{10, 5, 2, 1, 7}));
   c.head_layers = 6;
   expect_error(ErrorKind::kUsage, {"hidden of at least 32, got 20"},
-               [&] { models::make_network(c); });
+               [&] { models::make_head(c, c.hidden); });
 }
 
 }  // namespace

@@ -611,8 +611,6 @@ std::vector<Rule> rules() {
        "head_layers must be from 1 to 12, got 0"},
       {"HeadLayersMost", on_graphs(), [](auto& c) { c.head_layers = 13; },
        "head_layers must be from 1 to 12"},
-      {"HeadLayersWidth", on_graphs(), [](auto& c) { c.head_layers = 6; },
-       "a head of 6 linear layers needs hidden of at least 32, got 16"},
       {"HeadLayersNodes", on_nodes(), [](auto& c) { c.head_layers = 2; },
        "head_layers does not apply to egc-s with the task node-classification"},
       {"HeadLayersGaMlp", ga_mlp(), [](auto& c) { c.head_layers = 2; },
