@@ -57,6 +57,13 @@ TEST(FitWidth, CountsWhatBlocksHaveBesideALayer) {
   EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
 }
 
+// A head of six layers needs a width of 32, and takes every one above.
+TEST(FitWidth, ALongHeadLeavesNoWidthOut) {
+  ModelConfig c = zinc("gcn");
+  c.head_layers = 6;
+  for (const int64_t width : {33, 97}) EXPECT_EQ(models::fit_width(c, count(c, width)), width);
+}
+
 TEST(FitWidth, FindsThePapersWidths) {
   // results of the paper's own sizing, from the released models' parameter counts
   EXPECT_EQ(models::fit_width(zinc("egc-s"), 102'861), 168);
