@@ -1,6 +1,7 @@
 // egc train: one run, or several with different seeds, and what came of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "egc/core/log.h"
 #include "egc/core/statistics.h"
 #include "egc/core/text_file.h"
+#include "egc/models/model_config.h"
 #include "egc/report/spell.h"
 
 namespace egc::cli {
@@ -132,6 +134,33 @@ void train(const app::TrainRequest& o, const CommonOptions& common) {
   summarise(report.outcomes, report.directory, o.options.dataset, common);
 }
 
+// --norm, --norm layer and --no-norm.
+void add_switch_or_text(CLI::App& c, const FieldFacts& field,
+                        std::map<std::string, std::string>& settings) {
+  const auto value = std::make_shared<std::string>();
+  CLI::Option* with = c.add_flag(field.flag + "{true}", *value, field.help)
+                          ->expected(0, 1)
+                          ->type_name("[TEXT]")
+                          ->each([&settings, value, key = field.key](const std::string& text) {
+                            settings[key] = text;
+                          });
+  c.add_flag_callback(
+       "--no-" + field.flag.substr(2), [&settings, key = field.key] { settings[key] = "false"; },
+       fmt::format("The same as {} none", field.flag))
+      ->excludes(with);
+}
+
+// In "--norm zinc" the flag took the name of the dataset.
+void give_back_dataset(app::TrainOptions& o) {
+  const auto norm = o.settings.find("norm");
+  if (norm == o.settings.end() || !o.dataset.empty() || !o.config.empty()) return;
+  std::vector<std::string_view> known = models::norms().names();
+  known.insert(known.end(), {"true", "false"});
+  if (std::find(known.begin(), known.end(), norm->second) != known.end()) return;
+  o.dataset = norm->second;
+  norm->second = "true";
+}
+
 // A flag for every field of the configuration.
 void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
   for (const FieldFacts& field : app::settable_fields()) {
@@ -151,6 +180,10 @@ void add_settings(CLI::App& c, std::map<std::string, std::string>& settings) {
                 return is_known ? std::string() : text + " not in {true,false}";
               },
               ""));
+      continue;
+    }
+    if (field.kind == FieldKind::kSwitchOrText) {
+      add_switch_or_text(c, field, settings);
       continue;
     }
     const char* type = field.kind == FieldKind::kInteger  ? "INT"
@@ -206,6 +239,7 @@ void add_train(CLI::App& app, const CommonOptions& common) {
                   option->get_name() == "--checkpoint-every",
               "--resume continues a run with its own settings; it cannot be combined with {}",
               option->get_name());
+    if (o->resume.empty()) give_back_dataset(o->options);
     if (o->options.dataset.empty() && !o->options.config.empty())
       o->options.dataset = dataset_of(o->options.config);
     train(*o, common);

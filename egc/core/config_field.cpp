@@ -50,6 +50,8 @@ std::string json_of_text(const FieldFacts& field, const std::string& text) {
       return dump(number_of<double>(field, text, "a number"));
     case FieldKind::kText:
       return dump(text);
+    case FieldKind::kSwitchOrText:
+      return text == "true" || text == "false" ? text : dump(text);
     case FieldKind::kList:
       break;
   }

@@ -53,6 +53,10 @@ State authors_state(const ModelConfig& c, const State& own) {
         "cannot export a network with feed_forward {}: the authors' networks have no feed-forward "
         "sublayers",
         c.feed_forward);
+  check(!c.virtual_node,
+        "cannot export a network with a virtual_node: the authors' networks have none");
+  check(c.norm != models::Norm::kLayer,
+        "cannot export a network with norm \"layer\": the authors' networks have batch norm");
   check(c.head_layers == ModelConfig().head_layers,
         "cannot export a head with head_layers {}: the heads of the authors' networks have {}",
         c.head_layers, ModelConfig().head_layers);

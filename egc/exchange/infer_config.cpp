@@ -36,7 +36,7 @@ class Inference {
     find_encoder();
     find_head();
     find_model();
-    config_.norm = has_norm();
+    config_.norm = has_norm() ? models::Norm::kBatch : models::Norm::kNone;
     models::check_config(config_);
     return config_;
   }

@@ -39,8 +39,16 @@ class NetworkWriter {
     if (const int64_t columns = num_columns(parse_encodings(c_.encode)); columns > 0)
       x = g_.node("Add",
                   {x, encoding(g_.input("encodings", OnnxType::kFloat, {"nodes", columns}))});
-    for (int64_t k = 0; k < c_.layers; ++k) x = block(topology, k, x);
-    if (graphs) x = read_out(g_.input("graph", OnnxType::kInt64, {"nodes"}), nodes, x);
+    Membership of;
+    if (graphs) of = {g_.input("graph", OnnxType::kInt64, {"nodes"}), nodes, {}};
+    if (c_.virtual_node) of.graphs = count_graphs(of);
+    Value state = c_.virtual_node ? first_state(of) : Value();
+    for (int64_t k = 0; k < c_.layers; ++k) {
+      const Value before = c_.virtual_node ? spread(of, state, x) : x;
+      if (c_.virtual_node && k + 1 < c_.layers) state = next_state(of, k, state, before);
+      x = block(topology, k, before);
+    }
+    if (graphs) x = read_out(of, x);
     std::vector<OnnxGraph::Dimension> shape = {graphs ? "graphs" : "nodes"};
     if (c_.task == Task::kGraphSequence) shape.push_back(c_.sequence_length);
     shape.push_back(c_.outputs);
@@ -96,12 +104,37 @@ class NetworkWriter {
                        &array("encoding.lin.bias"));
   }
 
+  Value linear(const std::string& prefix, const Value& x) {
+    return onnx_linear(g_, x, array(prefix + "weight"), &array(prefix + "bias"));
+  }
+
   Value norm_relu(const std::string& prefix, const Value& x) {
     return g_.node("Relu", {norm(prefix, x)});
   }
 
-  // Batch norm of the running statistics, as one factor and one summand.
+  // x itself where the network has no norm of that name.
   Value norm(const std::string& prefix, const Value& x) {
+    if (state_.contains(prefix + "running_mean")) return batch_norm(prefix, x);
+    return state_.contains(prefix + "weight") ? layer_norm(prefix, x) : x;
+  }
+
+  // In steps: the operator of that name came with the next version.
+  Value layer_norm(const std::string& prefix, const Value& x) {
+    const auto mean_of_row = [&](const Value& of) {
+      return g_.node("ReduceMean", {of},
+                     {{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{1}}});
+    };
+    const Value off = g_.node("Sub", {x, mean_of_row(x)});
+    const Value variance = mean_of_row(g_.node("Mul", {off, off}));
+    const Value deviation =
+        g_.node("Sqrt", {g_.node("Add", {variance, g_.constant(ops::LayerNormTensors{}.eps)})});
+    const Value scaled =
+        g_.node("Mul", {g_.node("Div", {off, deviation}), g_.constant(array(prefix + "weight"))});
+    return g_.node("Add", {scaled, g_.constant(array(prefix + "bias"))});
+  }
+
+  // Of the running statistics, as one factor and one summand.
+  Value batch_norm(const std::string& prefix, const Value& x) {
     const auto values = [&](const char* name) {
       const NdArray wide = array(prefix + name).to(DType::kF64);
       return std::vector<double>(wide.values<double>().begin(), wide.values<double>().end());
@@ -127,29 +160,63 @@ class NetworkWriter {
         onnx_conv(g_, topology, c_.model, models::conv_spec(c_, k), below(prefix + "conv."), x);
     // Without an encoder the last layer's result is the network's.
     if (c_.encoder == Encoder::kNone && k + 1 == c_.layers) return y;
-    const Value z = c_.norm ? norm_relu(prefix + "norm.", y) : g_.node("Relu", {y});
+    const Value z = norm_relu(prefix + "norm.", y);
     const Value sum = c_.residual ? g_.node("Add", {z, x}) : z;
     return c_.feed_forward > 0 ? feed_forward(prefix + "feed_forward.", sum) : sum;
   }
 
   Value feed_forward(const std::string& prefix, const Value& x) {
-    const auto linear = [&](const std::string& name, const Value& in) {
-      return onnx_linear(g_, in, array(prefix + name + ".weight"), &array(prefix + name + ".bias"));
-    };
-    const Value inner = g_.node("Relu", {linear("linears.0", x)});
-    const Value sum = g_.node("Add", {linear("linears.1", inner), x});
-    return c_.norm ? norm(prefix + "norm.", sum) : sum;
+    const Value inner = g_.node("Relu", {linear(prefix + "linears.0.", x)});
+    const Value sum = g_.node("Add", {linear(prefix + "linears.1.", inner), x});
+    return norm(prefix + "norm.", sum);
+  }
+
+  // Which graph each node is of.
+  struct Membership {
+    Value graph;   // int64 [nodes]
+    Value nodes;   // how many there are
+    Value graphs;  // likewise; empty until it is counted
+  };
+
+  Value count_graphs(const Membership& of) {
+    const Value last = g_.node("ReduceMax", {of.graph}, {{"keepdims", int64_t{0}}});
+    return g_.node("Add", {last, g_.constant(int64_t{1})});
   }
 
   // An aggregation whose targets are the graphs.
-  Value read_out(const Value& graph, const Value& nodes, const Value& x) {
-    const Value all = g_.node("Range", {g_.constant(int64_t{0}), nodes, g_.constant(int64_t{1})});
-    const Value last = g_.node("ReduceMax", {graph}, {{"keepdims", int64_t{0}}});
-    const Value graphs = g_.node("Add", {last, g_.constant(int64_t{1})});
+  Value pool(const Membership& of, Aggregator aggregator, const Value& x) {
+    const Value all =
+        g_.node("Range", {g_.constant(int64_t{0}), of.nodes, g_.constant(int64_t{1})});
+    const Value graphs = of.graphs.empty() ? count_graphs(of) : of.graphs;
+    return OnnxEdges(g_, all, of.graph, graphs, of.nodes).aggregate(aggregator, x, c_.hidden);
+  }
+
+  Value read_out(const Membership& of, const Value& x) {
     const Aggregator aggregator = c_.readout == models::Readout::kMean  ? Aggregator::kMean
                                   : c_.readout == models::Readout::kSum ? Aggregator::kAdd
                                                                         : Aggregator::kMax;
-    return OnnxEdges(g_, all, graph, graphs, nodes).aggregate(aggregator, x, c_.hidden);
+    return pool(of, aggregator, x);
+  }
+
+  // The state of the virtual nodes, [graphs, hidden], as in models/virtual_node.h.
+  Value first_state(const Membership& of) {
+    const Value rows = g_.node("Unsqueeze", {of.graphs, g_.constant(std::vector<int64_t>{0})});
+    const Value shape = g_.node("Concat", {rows, g_.constant(std::vector<int64_t>{c_.hidden})},
+                                {{"axis", int64_t{0}}});
+    return g_.node("Expand", {g_.constant(array("body.virtual_node.embedding")), shape});
+  }
+
+  Value spread(const Membership& of, const Value& state, const Value& x) {
+    return g_.node("Add", {x, g_.node("Gather", {state, of.graph}, {{"axis", int64_t{0}}})});
+  }
+
+  Value next_state(const Membership& of, int64_t k, const Value& state, const Value& x) {
+    const std::string prefix = fmt::format("body.virtual_node.updates.{}.", k);
+    Value y = g_.node("Add", {pool(of, Aggregator::kAdd, x), state});
+    for (int j = 0; j < 2; ++j)
+      y = norm_relu(fmt::format("{}norms.{}.", prefix, j),
+                    linear(fmt::format("{}linears.{}.", prefix, j), y));
+    return c_.residual ? g_.node("Add", {y, state}) : y;
   }
 
   Value head(Value x) {

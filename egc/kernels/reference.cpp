@@ -329,4 +329,27 @@ ReferenceNormAct reference_norm_act(const ReferenceNormActInput& in) {
   return r;
 }
 
+ReferenceLayerNorm reference_layer_norm(const std::vector<double>& x, const std::vector<double>& g,
+                                        int64_t rows, int64_t columns) {
+  const auto count = static_cast<double>(columns);
+  ReferenceLayerNorm r;
+  for (int64_t i = 0; i < rows; ++i) {
+    const std::vector<double> row(x.begin() + i * columns, x.begin() + (i + 1) * columns);
+    const double mean = mean_of(row);
+    const double inv_std = 1.0 / std::sqrt(var_of(row) + kNormEpsilon);
+    double grad_mean = 0;
+    double grad_variance = 0;
+    for (int64_t c = 0; c < columns; ++c) {
+      const double grad = g[i * columns + c];
+      r.normal.push_back((row[c] - mean) * inv_std);
+      grad_mean -= grad * inv_std;
+      grad_variance -= 0.5 * grad * (row[c] - mean) * inv_std * inv_std * inv_std;
+    }
+    for (int64_t c = 0; c < columns; ++c)
+      r.grad_x.push_back(g[i * columns + c] * inv_std + grad_mean / count +
+                         grad_variance * 2.0 * (row[c] - mean) / count);
+  }
+  return r;
+}
+
 }  // namespace egc::kernels

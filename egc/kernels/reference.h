@@ -70,4 +70,13 @@ struct ReferenceNormAct {
 inline constexpr double kNormEpsilon = 1e-5;
 ReferenceNormAct reference_norm_act(const ReferenceNormActInput& in);
 
+// Each row minus its mean, over its deviation; g: gradient of `normal`.   Matrices: [rows,
+// columns].
+struct ReferenceLayerNorm {
+  std::vector<double> normal;
+  std::vector<double> grad_x;
+};
+ReferenceLayerNorm reference_layer_norm(const std::vector<double>& x, const std::vector<double>& g,
+                                        int64_t rows, int64_t columns);
+
 }  // namespace egc::kernels

@@ -6,6 +6,7 @@
 
 #include "egc/models/model_config.h"
 #include "egc/nn/batch_norm.h"
+#include "egc/nn/layer_norm.h"
 
 namespace egc::models {
 
@@ -18,7 +19,7 @@ class BlockNorm {
   BlockNorm(const ModelConfig& config, int64_t channels);
 
   // Its parameters; null without a norm.
-  std::shared_ptr<nn::Module> module() const { return batch_; }
+  std::shared_ptr<nn::Module> module() const;
 
   // y = dropout(relu(norm(rows))) + residual. The residual may be undefined; dropout is that of
   // training.
@@ -28,6 +29,7 @@ class BlockNorm {
 
  private:
   nn::NormActResidualPtr batch_;  // or null
+  nn::LayerNormPtr layer_;        // or null
 };
 
 }  // namespace egc::models

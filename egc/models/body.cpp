@@ -2,6 +2,7 @@
 
 #include "egc/core/error.h"
 #include "egc/core/log.h"
+#include "egc/graph/batch.h"
 #include "egc/nn/conv_table.h"
 #include "egc/ops/aggregate.h"
 #include "egc/ops/linear.h"
@@ -43,6 +44,8 @@ ConvBody::ConvBody(const ModelConfig& config) : config_(config) {
     }
     blocks_.push_back(std::move(block));
   }
+  if (config_.virtual_node)
+    virtual_node_ = add_module("virtual_node", std::make_shared<VirtualNode>(config_));
 }
 
 Tensor ConvBody::run(Tape& tape, Block& block, const Tensor& x, const Csr& graph) {
@@ -57,8 +60,18 @@ Tensor ConvBody::run(Tape& tape, Block& block, const Tensor& x, const Csr& graph
   return block.feed_forward ? block.feed_forward->forward(tape, y) : y;
 }
 
-Tensor ConvBody::forward(Tape& tape, Tensor x, const Csr& graph) {
-  for (Block& block : blocks_) x = run(tape, block, x, graph);
+Tensor ConvBody::forward(Tape& tape, Tensor x, const BodyGraph& in) {
+  if (!virtual_node_) {
+    for (Block& block : blocks_) x = run(tape, block, x, in.graph);
+    return x;
+  }
+  const Csr pool = pool_graph(in.first_node);
+  Tensor state = virtual_node_->start(tape, pool);
+  for (int64_t k = 0; k < config_.layers; ++k) {
+    x = virtual_node_->spread(tape, x, state, pool);
+    if (k + 1 < config_.layers) state = virtual_node_->update(tape, k, x, state, pool);
+    x = run(tape, blocks_[static_cast<size_t>(k)], x, in.graph);
+  }
   return x;
 }
 
@@ -74,14 +87,14 @@ GaMlpBody::GaMlpBody(const ModelConfig& config) : config_(config) {
                                 std::make_shared<nn::NormActResidual>(sizes[k + 1])));
 }
 
-Tensor GaMlpBody::forward(Tape& tape, Tensor x, const Csr& graph) {
+Tensor GaMlpBody::forward(Tape& tape, Tensor x, const BodyGraph& in) {
   const AggregatorSet diffusion = config_.aggregators.value_or(AggregatorSet{Aggregator::kSymnorm});
   const SelfLoops loops = diffusion.has(Aggregator::kSymnorm) ? SelfLoops::kAll : SelfLoops::kNone;
   const int64_t width = config_.hidden;
   std::vector<Tensor> powers = {x};
   std::vector<ops::LinearTerm> terms;
   for (int64_t k = 0; k <= config_.layers; ++k) {
-    if (k > 0) powers.push_back(ops::aggregate(tape, graph, diffusion, loops, powers.back()));
+    if (k > 0) powers.push_back(ops::aggregate(tape, in.graph, diffusion, loops, powers.back()));
     ops::LinearTerm term;
     term.input = static_cast<int>(k);
     term.weight_column = k * width;

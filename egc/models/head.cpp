@@ -43,6 +43,9 @@ namespace {
 
 // width, width / 2, ..., outputs.
 std::vector<int64_t> head_sizes(const ModelConfig& c, int64_t width) {
+  const int64_t least = int64_t{1} << (c.head_layers - 1);
+  check(width >= least, "a head of {} linear layers needs hidden of at least {}, got {}",
+        c.head_layers, least, width);
   std::vector<int64_t> out;
   for (int64_t k = 0; k < c.head_layers; ++k) out.push_back(width >> k);
   out.push_back(c.outputs);

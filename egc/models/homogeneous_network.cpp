@@ -39,12 +39,11 @@ Tensor HomogeneousNetwork::forward(Tape& tape, const ModelInput& in) {
   Tensor x = encoder_ ? encoder_->forward(tape, in) : in.x;
   if (encoding_) x = ops::add(tape, {x, encoding_->forward(tape, in)});
   if (c.dropout_at.encoder) x = ops::dropout(tape, x, c.dropout);
-  x = body_->forward(tape, x, in.graph);
-  if (c.task != Task::kNodeClassification) {
-    check(!in.first_node.empty() && in.first_node.back() == x.rows(),
-          "network: first_node must end with the number of nodes, {}", x.rows());
-    x = read_out(tape, c.readout, x, in.first_node);
-  }
+  const bool of_graphs = c.task != Task::kNodeClassification;
+  check(!of_graphs || (!in.first_node.empty() && in.first_node.back() == nodes),
+        "network: first_node must end with the number of nodes, {}", nodes);
+  x = body_->forward(tape, x, {in.graph, in.first_node});
+  if (of_graphs) x = read_out(tape, c.readout, x, in.first_node);
   return head_->forward(tape, x);
 }
 

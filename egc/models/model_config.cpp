@@ -34,6 +34,12 @@ const NamedTable<Message>& messages() {
   return table;
 }
 
+const NamedTable<Norm>& norms() {
+  static const NamedTable<Norm> table(
+      "norm", {{"batch", Norm::kBatch}, {"layer", Norm::kLayer}, {"none", Norm::kNone}});
+  return table;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -121,12 +127,15 @@ void visit(Visitor& v, Config& c) {
                                  [](std::optional<Message> m) { return messages().name_of(*m); }});
   v(F{"towers", "Number of towers"}, c.towers);
   v(F{"mean_log_degree", kOfDataset}, c.mean_log_degree);
-  v(F{"norm", "Batch norm after every layer"}, c.norm);
+  v(F{"norm", "Norm after every layer: batch, which true means too, layer, or none"}, c.norm);
   v(F{"residual", "Residual connection around every layer"}, c.residual);
   v(F{"feed_forward",
       "Feed-forward sublayer after every layer, with residual and norm: its width as a multiple of "
       "--hidden, usually 2; 0 has none"},
     c.feed_forward);
+  v(F{"virtual_node",
+      "Virtual node of each graph, for graph tasks: all its nodes read and change it"},
+    c.virtual_node);
   v(F{"dropout", "Dropout probability"}, c.dropout);
   v(F{"dropout_at", "Where dropout is applied: encoder, conv-input, activation, head"},
     c.dropout_at);
@@ -166,6 +175,19 @@ class Reader : public JsonReader {
     } catch (const Error& e) {
       fail_at(key, "is invalid: {}", e.what());
     }
+  }
+  void operator()(const ConfigField& field, Norm& to) {
+    const char* key = field.key;
+    Json value;
+    if (!read(key, value)) return;
+    if (value.is_boolean()) {
+      to = value.get<bool>() ? Norm::kBatch : Norm::kNone;
+      return;
+    }
+    if (!value.is_string())
+      fail_at(key, "must be true or false, or a name: {}, got {}", fmt::join(norms().names(), ", "),
+              value.dump());
+    (*this)(field, word<Norm, norms>(to));
   }
   // [["writes", "author", "paper"], ...]
   void operator()(const ConfigField& field, std::vector<HeteroSchema::Relation>& to) {
@@ -216,6 +238,13 @@ class Writer {
     json[field.key] = Json::array();
     for (const Aggregator a : *set) json[field.key].push_back(std::string(egc::name_of(a)));
   }
+  // As versions that knew batch norm alone wrote it.
+  void operator()(const ConfigField& field, const Norm& norm) {
+    if (norm == Norm::kLayer)
+      json[field.key] = std::string(norms().name_of(norm));
+    else
+      json[field.key] = norm == Norm::kBatch;
+  }
   void operator()(const ConfigField& field, const DropoutAt& at) {
     json[field.key] = Json::array();
     for (const DropoutPlace& place : kPlaces)
@@ -245,6 +274,7 @@ class Facts {
     add(f, FieldKind::kList);
   }
   void operator()(const ConfigField& f, const DropoutAt&) { add(f, FieldKind::kList); }
+  void operator()(const ConfigField& f, const Norm&) { add(f, FieldKind::kSwitchOrText); }
   template <class Value>
   void operator()(const ConfigField& f, const std::vector<Value>&) {
     add(f, FieldKind::kList);
@@ -433,7 +463,7 @@ void check_ga_mlp(const ModelConfig& c) {
           "ga-mlp takes one aggregator, symnorm or add");
   check(c.readout == Readout::kMean && is_graph_task(c.task),
         "ga-mlp needs a graph-level task and the readout \"mean\"");
-  check(c.norm, "ga-mlp always has batch norm: norm must be true");
+  check(c.norm == Norm::kBatch, "ga-mlp always has batch norm: norm must be true");
   check(c.dropout == 0 || !(c.dropout_at.conv_input || c.dropout_at.head),
         "ga-mlp has neither convolutions nor a head: dropout_at takes encoder and activation");
 }
@@ -455,6 +485,25 @@ bool has_mlp_head(const ModelConfig& c) {
   return is_graph_task(c.task) && c.task != Task::kGraphSequence && c.model != "ga-mlp";
 }
 
+void check_norm(const ModelConfig& c) {
+  if (c.norm != Norm::kLayer) return;
+  check(c.task != Task::kNodeClassificationHetero,
+        "norm \"layer\" does not apply to networks for heterogeneous tasks, which have no norm");
+  check(
+      c.encoder != Encoder::kNone || c.layers > 1,
+      "norm \"layer\" needs an encoder or two layers: without an encoder nothing follows the last "
+      "layer");
+}
+
+void check_virtual_node(const ModelConfig& c) {
+  if (!c.virtual_node) return;
+  check(is_graph_task(c.task),
+        "virtual_node applies to graph-level tasks only, not to {}: it is a node of each graph",
+        tasks().name_of(c.task));
+  check(c.model != "ga-mlp", "virtual_node does not apply to ga-mlp, which has no layers");
+  check(c.layers > 1, "virtual_node needs two layers: it changes between the layers");
+}
+
 void check_blocks(const ModelConfig& c) {
   if (c.feed_forward == 0) return;
   check(c.task != Task::kNodeClassificationHetero,
@@ -472,10 +521,6 @@ void check_head(const ModelConfig& c) {
   check(has_mlp_head(c) || c.head_layers == ModelConfig().head_layers,
         "head_layers does not apply to {} with the task {}: the head is one linear layer", c.model,
         tasks().name_of(c.task));
-  const int64_t least = int64_t{1} << (c.head_layers - 1);
-  check(!has_mlp_head(c) || c.hidden >= least,
-        "a head of {} linear layers needs hidden of at least {}, got {}", c.head_layers, least,
-        c.hidden);
   check(c.dropout == 0 || !c.dropout_at.head || c.head_layers > 1,
         "a head with head_layers 1 has no dropout: dropout_at takes encoder, conv-input and "
         "activation");
@@ -496,7 +541,9 @@ void check_config(const ModelConfig& c) {
   check_types(c);
   check_ga_mlp(c);
   check_dropout(c);
+  check_norm(c);
   check_blocks(c);
+  check_virtual_node(c);
   check_head(c);
 }
 

@@ -22,8 +22,8 @@ ops::BatchNormTensors NormActResidual::tensors() const {
   return {weight->value, bias->value, running_mean->value, running_var->value};
 }
 
-Tensor NormActResidual::forward(Tape& tape, const Tensor& x, double dropout,
-                                const Tensor& residual, bool relu) {
+Tensor NormActResidual::forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual,
+                                bool relu) {
   if (tape.is_training()) ++*num_batches_tracked;
   return ops::batch_norm_act(tape, x, tensors(), relu, dropout, residual);
 }

@@ -6,6 +6,7 @@
 
 #include "egc/engine/norm_act.h"
 #include "egc/graph/batch_group.h"
+#include "egc/ops/normalize_rows.h"
 
 namespace egc::ops {
 namespace {
@@ -236,6 +237,26 @@ Tensor batch_norm_act(Tape& tape, const Tensor& x, const BatchNormTensors& norm,
     set_constants<T>(norm, mean, variance, saved);
   });
   return run(tape, {x, norm.weight, norm.bias, residual}, saved);
+}
+
+// Weight and bias are applied to the normalized rows, as those of a batch norm whose statistics are
+// constants: mean 0, deviation 1.
+Tensor layer_norm_act(Tape& tape, const Tensor& x, const LayerNormTensors& norm, bool relu,
+                      double dropout, const Tensor& residual) {
+  expect_matrix("layer norm", "weight", norm.weight, 1, kAnySize);
+  expect_matrix("layer norm", "bias", norm.bias, 1, norm.weight.columns(), norm.weight.dtype());
+  expect_matrix("layer norm", "x", x, kAnySize, norm.weight.columns(), norm.weight.dtype());
+  if (residual.defined())
+    expect_matrix("layer norm", "the residual", residual, x.rows(), x.columns(), x.dtype());
+  Saved saved;
+  saved.scale = norm.weight.detached();
+  saved.shift = norm.bias.detached();
+  saved.mean = Tensor::zeros(1, x.columns(), x.dtype());
+  saved.inv_std = Tensor::full(1, x.columns(), x.dtype(), 1);
+  saved.relu = relu;
+  if (tape.is_training() && checked_probability(dropout) > 0)
+    draw_dropout(tape, saved, dropout, x.rows());
+  return run(tape, {normalize_rows(tape, x, norm.eps), norm.weight, norm.bias, residual}, saved);
 }
 
 EpilogueTensors fold_batch_norm(const BatchNormTensors& norm, bool relu, const Tensor& residual) {

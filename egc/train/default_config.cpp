@@ -20,7 +20,7 @@ void suit_few_labels(models::ModelConfig& m, TrainConfig& t, bool scaled) {
   constexpr int64_t kUnit = 8;  // of heads
   m.hidden = std::max(kHidden, (m.outputs + kUnit - 1) / kUnit * kUnit);
   m.layers = 2;
-  m.norm = false;
+  m.norm = models::Norm::kNone;
   m.residual = false;
   if (m.encoder == models::Encoder::kLinear && !scaled &&
       !nn::layer_descriptor(m.model).takes("towers"))
@@ -50,7 +50,8 @@ RunConfig default_run(const data::Dataset& d, const std::string& model, const st
   const bool is_part = !d.checksum_of_dataset.empty();
   const data::Split parts = is_part ? d.split(split) : data::with_valid(d, split);
   if (m.task == Task::kNodeClassificationHetero) {
-    m.norm = m.residual = false;  // its networks have neither
+    m.norm = models::Norm::kNone;  // its networks have neither this nor residuals
+    m.residual = false;
     return run;
   }
   if (d.splits_nodes()) {

@@ -36,6 +36,7 @@
 #include "egc/nn/conv_table.h"             // IWYU pragma: export
 #include "egc/nn/egc_conv.h"               // IWYU pragma: export
 #include "egc/nn/gat_conv.h"               // IWYU pragma: export
+#include "egc/nn/layer_norm.h"             // IWYU pragma: export
 #include "egc/nn/linear.h"                 // IWYU pragma: export
 #include "egc/nn/plain_convs.h"            // IWYU pragma: export
 #include "egc/nn/relational_conv.h"        // IWYU pragma: export

@@ -227,6 +227,8 @@ for refused in "gcn --heads 2" "gcn --self-loops all" "gin --aggregators add" "s
 done
 expect 2 "it takes heads, bases, aggregators" -- train people --model regc --activation softmax --out x
 expect 2 "--readout" -- train people --model gcn --readout sum --out x
+expect 2 "--virtual-node applies to graph-level tasks only" -- train people --model gcn --virtual-node --out x
+expect 2 "--head-layers does not apply" -- train people --model gcn --head-layers 3 --out x
 expect 2 "needs a --dropout above 0" -- train people --model gcn --dropout 0 --dropout-at activation --out x
 printf '{"model": {"model": "gcn", "heads": 3}}' >heads.json
 expect 2 "gcn does not take heads" -- train people --config heads.json --out x

@@ -45,6 +45,28 @@ CHECK
 # PNA's mean degree is the training set's: nobody is asked for it.
 runs train data --model pna "${small[@]}" --epochs 1 --out runs/pna
 
+# A schedule by steps, paused: the same model, and early stopping only where it is asked for.
+new=(--model egc-s --norm layer --feed-forward 2 --virtual-node --head-layers 2 --dropout 0.1 --optimizer adamw --wd 0.1 --schedule cosine)
+runs train data "${new[@]}" "${small[@]}" --warmup-epochs 1 --epochs 4 --out runs/cosine
+runs train data "${new[@]}" "${small[@]}" --warmup-epochs 1 --epochs 4 --until 2 --out runs/paused-cosine
+runs train --resume runs/paused-cosine
+cmp -s runs/cosine/best.safetensors runs/paused-cosine/best.safetensors || fail "a resumed cosine schedule gives another model"
+py runs/cosine <<'CHECK'
+import json, math, sys
+config = json.load(open(sys.argv[1] + "/config.json"))
+assert config["train"]["patience"] == 0 and config["model"]["norm"] == "layer" and config["model"]["virtual_node"] is True, config
+rates = [json.loads(line)["lr"] for line in open(sys.argv[1] + "/metrics.jsonl")]
+assert rates[0] == config["train"]["lr"] and rates == sorted(rates, reverse=True) and 0 < rates[3] < 0.1 * rates[0], rates
+CHECK
+for norm in "--norm data" "data --norm" "data --norm batch" "--norm=true data"; do
+  runs train $norm --model gcn "${small[@]}" --epochs 1 --overwrite --out runs/norm
+  grep -q '"norm": true' runs/norm/config.json || fail "$norm is not batch norm"
+done
+for norm in "--no-norm data" "data --norm none"; do
+  runs train $norm --model gcn "${small[@]}" --epochs 1 --overwrite --out runs/norm
+  grep -q '"norm": false' runs/norm/config.json || fail "$norm is a norm"
+done
+
 # Seeds one after the other, at once, and alone give the same models.
 runs train data --model egc-m "${small[@]}" --epochs 3 --seeds 2 --jobs 2 --out runs/jobs
 runs --seed 1 train data --model egc-m "${small[@]}" --epochs 3 --out runs/alone
@@ -189,6 +211,13 @@ expect 3 'did you mean "zinc"?' -- train zinnc --model gcn --out x
 expect 2 "--hidden 13 must be a multiple of --heads 8 (the default), for instance 8 or 16" -- train data --model egc-s --hidden 13 --out x
 expect 2 "--hidden 63 must be a multiple of --heads 8, for instance 56 or 64" -- train data --model gat --hidden 63 --heads 8 --out x
 expect 2 "--hidden 3 must be a multiple of --towers 5, for instance 5" -- train data --model mpnn-sum --hidden 3 --towers 5 --out x
+expect 2 '--warmup-epochs needs the schedule "cosine"' -- train data --model gcn --warmup-epochs 2 --out x
+expect 2 '--lr-patience has no effect with the schedule "cosine"' -- train data --model gcn --schedule cosine --lr-patience 10 --out x
+expect 2 'unknown norm "foo"; known: batch, layer, none' -- train data --model gcn --norm foo --out x
+expect 2 "--no-norm" -- train data --model gcn --norm layer --no-norm --out x
+expect 2 "--feed-forward does not apply to ga-mlp" -- train data --model ga-mlp --feed-forward 2 --out x
+expect 2 "--virtual-node does not apply to ga-mlp" -- train data --model ga-mlp --virtual-node --out x
+expect 2 "--head-layers does not apply to ga-mlp" -- train data --model ga-mlp --head-layers 3 --out x
 expect 2 "egc: --patience must" -- train data --model gcn --patience -1 --out x
 expect 2 "wrong.json" -- train data --config wrong.json --out x
 expect 6 "epoch 1, batch 2" -- train data --model gcn --lr 1e30 --epochs 1 --out runs/nan

@@ -69,6 +69,8 @@ TEST(AuthorsState, RefusesBlocksThatTheReleaseDoesNotHave) {
   };
   refused([](ModelConfig& c) { c.feed_forward = 2; }, "feed_forward 2");
   refused([](ModelConfig& c) { c.head_layers = 2; }, "head_layers 2");
+  refused([](ModelConfig& c) { c.virtual_node = true; }, "virtual_node");
+  refused([](ModelConfig& c) { c.norm = models::Norm::kLayer; }, "norm \"layer\"");
 }
 
 TEST(InferConfig, FindsTheNetworksOfTheRelease) {

@@ -106,7 +106,7 @@ TEST(Explain, TheGainOfAWaveIsWhatTheLayerMakesOfIt) {
   c.bases = 2;
   c.encoder = models::Encoder::kNone;
   c.residual = false;
-  c.norm = false;
+  c.norm = models::Norm::kNone;
   c.aggregators = AggregatorSet{Aggregator::kSymnorm, Aggregator::kMean, Aggregator::kMax};
   c.self_loops = SelfLoops::kSymnorm;
   const auto network = testing::new_network(c, 3);

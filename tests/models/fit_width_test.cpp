@@ -51,6 +51,17 @@ TEST(FitWidth, CountsWhatBlocksHaveBesideALayer) {
   EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
   c.head_layers = 6;
   EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+  c.virtual_node = true;
+  EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+  c.norm = models::Norm::kLayer;
+  EXPECT_EQ(models::fit_width(c, count(c, 96)), 96);
+}
+
+// A head of six layers needs a width of 32, and takes every one above.
+TEST(FitWidth, ALongHeadLeavesNoWidthOut) {
+  ModelConfig c = zinc("gcn");
+  c.head_layers = 6;
+  for (const int64_t width : {33, 97}) EXPECT_EQ(models::fit_width(c, count(c, width)), width);
 }
 
 TEST(FitWidth, FindsThePapersWidths) {

@@ -99,7 +99,8 @@ TEST(GaMlp, IsAnMlpOfThePowersOfItsDiffusion) {
     EXPECT_GT(most, 0.01);
     for (const bool recorded : {false, true}) {
       Tape tape = recorded ? Tape::differentiation() : Tape::inference();
-      EXPECT_TRUE(testing::close(body->forward(tape, x, graph_of(adjacency)), expected, 1e-10))
+      EXPECT_TRUE(
+          testing::close(body->forward(tape, x, {graph_of(adjacency), {}}), expected, 1e-10))
           << name_of(aggregator);
     }
   }

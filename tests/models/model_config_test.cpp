@@ -24,6 +24,7 @@ using models::check_config;
 using models::DropoutAt;
 using models::Encoder;
 using models::ModelConfig;
+using models::Norm;
 using models::parse_model_config;
 using models::Readout;
 using models::Task;
@@ -149,9 +150,11 @@ std::vector<FieldChange> field_changes() {
       {"mean_log_degree", pna(), [](auto& c) { c.mean_log_degree = std::log(3.0); }},
       {"mean_log_degree", pna(),
        [](auto& c) { c.mean_log_degree = std::numeric_limits<double>::denorm_min(); }},
-      {"norm", on_graphs(), [](auto& c) { c.norm = false; }},
+      {"norm", on_graphs(), [](auto& c) { c.norm = Norm::kNone; }},
+      {"norm", on_graphs(), [](auto& c) { c.norm = Norm::kLayer; }},
       {"residual", on_graphs(), [](auto& c) { c.residual = false; }},
       {"feed_forward", on_graphs(), [](auto& c) { c.feed_forward = 3; }},
+      {"virtual_node", on_graphs(), [](auto& c) { c.virtual_node = true; }},
       {"dropout", on_graphs(), [](auto& c) { c.dropout = std::nextafter(1.0, 0.0); }},
       {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.encoder = true; }},
       {"dropout_at", on_graphs(), [](auto& c) { c.dropout_at.conv_input = true; }},
@@ -196,6 +199,24 @@ TEST(ModelConfig, EveryFieldComesBack) {
     const Json json = json_of(c);
     for (const auto& [key, value] : json.items()) EXPECT_TRUE(seen.contains(key)) << key;
   }
+}
+
+// Versions that knew batch norm alone wrote true and false, and read what this one writes.
+TEST(ModelConfig, NormIsAWordOrASwitch) {
+  const auto norm_of = [](const char* value) {
+    return parse_model_config(fmt::format(R"({{"hidden":8,"features":2,"norm":{}}})", value),
+                              kWhere)
+        .norm;
+  };
+  for (const char* batch : {"true", "\"batch\""}) EXPECT_EQ(norm_of(batch), Norm::kBatch);
+  for (const char* none : {"false", "\"none\""}) EXPECT_EQ(norm_of(none), Norm::kNone);
+  EXPECT_EQ(norm_of("\"layer\""), Norm::kLayer);
+  const auto written = [](Norm norm) {
+    return json_of(changed(on_graphs(), [&](auto& c) { c.norm = norm; })).at("norm");
+  };
+  EXPECT_EQ(written(Norm::kBatch), Json(true));
+  EXPECT_EQ(written(Norm::kNone), Json(false));
+  EXPECT_EQ(written(Norm::kLayer), Json("layer"));
 }
 
 TEST(ModelConfig, WhatIsNotGivenHasItsDefault) {
@@ -275,7 +296,7 @@ TEST(ModelConfig, DropoutWhereThereIsNoneIsRefused) {
   expect_error(ErrorKind::kUsage, {"activation"}, [&] { check_config(c); });
   c = on_graphs();
   c.model = "ga-mlp";
-  c.norm = false;
+  c.norm = Norm::kNone;
   expect_error(ErrorKind::kUsage, {"ga-mlp"}, [&] { check_config(c); });
 }
 
@@ -291,7 +312,8 @@ TEST(ModelConfig, UnknownKeysAreListedWithTheKnown) {
       {kWhere, "unknown key \"hiden\"",
        "known: task, model, hidden, layers, outputs, encoder, features, categories, encode, heads, "
        "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
-       "residual, feed_forward, dropout, dropout_at, readout, head_layers, sequence_length, "
+       "residual, feed_forward, virtual_node, dropout, dropout_at, readout, head_layers, "
+       "sequence_length, "
        "node_types, relations, target_type, embedded_nodes"},
       [] { parse_model_config(R"({"hidden":8,"features":2,"hiden":8})", kWhere); });
 }
@@ -324,7 +346,11 @@ TEST(ModelConfig, WrongTypesNameTheKey) {
   for (const char* key : {"mean_log_degree", "dropout"})
     for (const Json& value : {Json("0"), Json(nullptr), Json(false), Json::array({0.5})})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "number", value.dump()});
-  for (const char* key : {"norm", "residual"})
+  for (const Json& value : {Json("true"), Json("Layer")})
+    expect_refused("norm", value, {kWhere, "\"norm\"", "known: batch, layer, none"});
+  for (const Json& value : {Json(nullptr), Json(1), Json::array({"layer"})})
+    expect_refused("norm", value, {kWhere, "\"norm\"", "true or false, or a name", value.dump()});
+  for (const char* key : {"residual", "virtual_node"})
     for (const Json& value : {Json("true"), Json(nullptr), Json(1)})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "true or false"});
   for (const char* key :
@@ -576,12 +602,32 @@ std::vector<Rule> rules() {
          c.feed_forward = 2;
        },
        "feed_forward needs an encoder or two layers"},
+      {"LayerNormHetero", hetero(), [](auto& c) { c.norm = Norm::kLayer; },
+       "norm \"layer\" does not apply to networks for heterogeneous tasks"},
+      {"LayerNormGaMlp", ga_mlp(), [](auto& c) { c.norm = Norm::kLayer; },
+       "ga-mlp always has batch norm"},
+      {"LayerNormBare", bare(),
+       [](auto& c) {
+         c.layers = 1;
+         c.norm = Norm::kLayer;
+       },
+       "norm \"layer\" needs an encoder or two layers"},
+      {"VirtualNodeNodes", on_nodes(), [](auto& c) { c.virtual_node = true; },
+       "virtual_node applies to graph-level tasks only, not to node-classification"},
+      {"VirtualNodeHetero", hetero(), [](auto& c) { c.virtual_node = true; },
+       "virtual_node applies to graph-level tasks only, not to node-classification-hetero"},
+      {"VirtualNodeGaMlp", ga_mlp(), [](auto& c) { c.virtual_node = true; },
+       "virtual_node does not apply to ga-mlp"},
+      {"VirtualNodeLayers", on_graphs(),
+       [](auto& c) {
+         c.layers = 1;
+         c.virtual_node = true;
+       },
+       "virtual_node needs two layers"},
       {"HeadLayersZero", on_graphs(), [](auto& c) { c.head_layers = 0; },
        "head_layers must be from 1 to 12, got 0"},
       {"HeadLayersMost", on_graphs(), [](auto& c) { c.head_layers = 13; },
        "head_layers must be from 1 to 12"},
-      {"HeadLayersWidth", on_graphs(), [](auto& c) { c.head_layers = 6; },
-       "a head of 6 linear layers needs hidden of at least 32, got 16"},
       {"HeadLayersNodes", on_nodes(), [](auto& c) { c.head_layers = 2; },
        "head_layers does not apply to egc-s with the task node-classification"},
       {"HeadLayersGaMlp", ga_mlp(), [](auto& c) { c.head_layers = 2; },

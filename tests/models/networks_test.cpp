@@ -127,8 +127,10 @@ struct Case {
 };
 
 void change_blocks(ModelConfig& c, const std::string& blocks) {
-  if (blocks == "plain") return;
-  if (blocks == "feed-forward") c.feed_forward = 2;
+  const bool all = blocks == "all";
+  if (all || blocks == "feed_forward") c.feed_forward = 2;
+  if (all || blocks == "virtual_node") c.virtual_node = true;
+  if (all || blocks == "layer_norm") c.norm = models::Norm::kLayer;
 }
 
 Problem make_problem(const Case& of) {
@@ -182,8 +184,10 @@ std::vector<Case> cases() {
       all.push_back({model, task});
   for (const char* model : {"rgcn", "regc"})
     all.push_back({model, Task::kNodeClassificationHetero});
-  for (const Task task : {Task::kNodeClassification, Task::kGraphClassification})
-    all.push_back({"egc-m", task, "feed-forward"});
+  for (const char* blocks : {"feed_forward", "layer_norm"})
+    all.push_back({"egc-m", Task::kNodeClassification, blocks});
+  for (const char* blocks : {"feed_forward", "layer_norm", "virtual_node", "all"})
+    all.push_back({"egc-m", Task::kGraphClassification, blocks});
   return all;
 }
 

@@ -235,6 +235,8 @@ class Export(InDirectory):
             ("--model", "sage"), ("--model", "gin"), ("--model", "gcn"), ("--model", "mlp"),
             ("--model", "egc-s", "--feed-forward", 2, "--head-layers", 2),
             ("--model", "gcn", "--feed-forward", 1, "--no-norm", "--head-layers", 1),
+            ("--model", "egc-m", "--feed-forward", 2, "--norm", "layer", "--virtual-node"),
+            ("--model", "gin", "--virtual-node", "--no-residual"),
         )):
             with self.subTest(arguments=arguments):
                 model = self.trained(*arguments)

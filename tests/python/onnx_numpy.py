@@ -78,6 +78,7 @@ OPERATORS = {
     "Range": lambda begin, end, step: np.arange(begin, end, step),
     "Reciprocal": lambda x: 1 / x,
     "ReduceMax": _reduce(np.max),
+    "ReduceMean": _reduce(np.mean),
     "ReduceMin": _reduce(np.min),
     "ReduceSum": _reduce(np.sum),
     "Relu": lambda x: np.maximum(x, 0),

@@ -22,8 +22,9 @@ struct ConfigField {
 // Value of ConfigField::help for fields that the dataset determines: they have no flag.
 inline constexpr const char* kOfDataset = nullptr;
 
-// The type of a field's value: bool, integer, floating point, string, or a list of strings.
-enum class FieldKind { kSwitch, kInteger, kNumber, kText, kList };
+// The type of a field's value: bool, integer, floating point, string, a list of strings, or a bool
+// or string.
+enum class FieldKind { kSwitch, kInteger, kNumber, kText, kList, kSwitchOrText };
 
 // A field as programs see it, for instance to make flags and help.
 struct FieldFacts {

@@ -35,6 +35,13 @@ const NamedTable<Readout>& readouts();  // names: mean, sum, max
 // What EGC makes of the sum of a neighbour's bases and an edge's features before it aggregates.
 enum class Message { kIdentity, kRelu };
 const NamedTable<Message>& messages();  // names: identity, relu
+// What normalizes the result of a layer.
+enum class Norm {
+  kBatch,  // batch, in files true: each column over the nodes of a batch
+  kLayer,  // layer: each node over its columns
+  kNone    // none, in files false
+};
+const NamedTable<Norm>& norms();  // names: batch, layer, none
 
 // Where dropout acts; several places are possible.
 struct DropoutAt {
@@ -77,10 +84,11 @@ struct ModelConfig {
   std::optional<int64_t> towers;                   // of MPNN and PNA; default 4
   std::optional<double> mean_log_degree;           // of PNA; default 1, with a warning
 
-  bool norm = true;      // batch norm after every layer
-  bool residual = true;  // around every layer
+  Norm norm = Norm::kBatch;  // after every layer
+  bool residual = true;      // around every layer
   // Width of the feed-forward sublayer after every layer, in multiples of hidden; 0: none.
   int64_t feed_forward = 0;
+  bool virtual_node = false;         // a virtual node of each graph, for tasks on graphs
   double dropout = 0;                // probability
   DropoutAt dropout_at;              // where it acts
   Readout readout = Readout::kMean;  // for tasks on graphs

@@ -1,6 +1,7 @@
-// Batch norm, ReLU, dropout and residual as one differentiable operator:
-//   y = dropout(relu(batch_norm(x))) + residual
-// It keeps x and the statistics for the backward pass and recomputes the masks of ReLU and dropout.
+// Batch or layer norm, ReLU, dropout and residual as one differentiable operator:
+//   y = dropout(relu(norm(x))) + residual
+// Batch norm keeps x and the statistics for the backward pass, layer norm the normalized x; the
+// masks of ReLU and dropout are recomputed.
 #pragma once
 
 #include "egc/ops/epilogue.h"
@@ -21,6 +22,18 @@ struct BatchNormTensors {
 // statistics are those of the batch, over all ranks of a process group; otherwise the running ones.
 // Dropout acts in training only; its mask depends on the tape's seed, not on threads.
 Tensor batch_norm_act(Tape& tape, const Tensor& x, const BatchNormTensors& norm, bool relu,
+                      double dropout, const Tensor& residual);
+
+// Parameters of a layer norm over C columns, as PyTorch's LayerNorm.
+struct LayerNormTensors {
+  Tensor weight;      // [1, C]
+  Tensor bias;        // [1, C]
+  double eps = 1e-5;  // added to the variance
+};
+
+// The operator with layer norm: each row minus its mean, over its deviation. x, residual: [N, C];
+// residual may be undefined. Result: [N, C]. Without dropout training and inference are the same.
+Tensor layer_norm_act(Tape& tape, const Tensor& x, const LayerNormTensors& norm, bool relu,
                       double dropout, const Tensor& residual);
 
 // Batch norm with running statistics as an epilogue, for inference.
