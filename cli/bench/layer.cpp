@@ -124,6 +124,14 @@ void print_layer(const bench::LayerBenchOptions& o, const bench::LayerBenchResul
   print_ratio("inference / (its GEMM + one SpMM of its bases)", infer,
               gemm->ms_median + spmm->ms_median);
   print_ratio("training step / inference", train, infer->ms_median);
+  if (o.edge_types > 0) {
+    print_ratio("inference with edge types / without", find(r, "edges", "infer"), infer->ms_median);
+    print_ratio("training step with edge types / without", find(r, "edges", "train"),
+                train->ms_median);
+    fmt::print("  {:<58} {:>8.1f}\n", "peak extra MB of a training step with edge types",
+               r.edges_train_mb);
+    fmt::print("  {:<58} {:>8.1f}\n", "the same with twice the edges", r.edges_train_mb_twice);
+  }
   if (r.output_and_bases_mb > 1) {
     fmt::print("  {:<58} {:>8.2f}\n", "peak extra memory / (output + bases), inference",
                infer->peak_extra_mb / r.output_and_bases_mb);
@@ -152,6 +160,12 @@ void print_layer_json(const bench::LayerBenchOptions& o, const bench::LayerBench
                                          {"output_and_bases_mb", r.output_and_bases_mb}};
     fmt::print("{}\n", line.dump());
   }
+  if (o.edge_types > 0)
+    fmt::print("{}\n", nlohmann::ordered_json{{"bench", "layer"},
+                                              {"edge_types", o.edge_types},
+                                              {"train_mb", r.edges_train_mb},
+                                              {"train_mb_twice_the_edges", r.edges_train_mb_twice}}
+                           .dump());
 }
 
 }  // namespace
@@ -183,6 +197,9 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
   app->add_option("--activation", o->activation,
                   "Activation of the combination weights: identity, softmax, sigmoid or hardtanh")
       ->capture_default_str();
+  app->add_option("--edge-types", o->edge_types,
+                  "Measure EGC with so many types of edges beside EGC without edge features")
+      ->check(CLI::Range(1, 1 << 16));
   app->add_option("--reps", o->reps, "Number of measured rounds")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
@@ -201,6 +218,7 @@ void add_bench_layer(CLI::App& bench, const CommonOptions& common) {
         if (app->get_option(flag)->count() > 0) nn::check_takes(o->model, option, flag);
     o->seed = common.seed;
     const bool one_of_egc = o->model == "egc-s" || o->model == "egc-m";
+    check(one_of_egc || o->edge_types == 0, "--edge-types is for egc-s and egc-m");
     if (!one_of_egc) {
       const bench::ModelBenchResult all = compare(*o);
       return common.json ? print_comparison_json(*o, all) : print_comparison(*o, all);

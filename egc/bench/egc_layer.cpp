@@ -53,24 +53,31 @@ LayerBenchResult measure_layer(const LayerBenchOptions& o) {
   const Tensor bases = random_matrix(nodes, layout.columns(), rng);
   const Tensor sums = Tensor::empty(nodes, layout.columns(), DType::kF32);
   graph.transposed();  // made once for a graph, not once a step
+  nn::EgcConvOptions edge_options = options;
+  edge_options.edges.categories = {std::max<int64_t>(1, o.edge_types)};
+  edge_options.relu_messages = true;
+  nn::EgcConv edge_conv(edge_options);
+  edge_conv.reset_parameters(rng);
+  const Csr typed = with_edge_types(graph, edge_options.edges.categories[0]);
+  typed.transposed();
+  const auto train = [&](nn::EgcConv& layer, const Csr& on) {
+    layer.clear_gradients();
+    Tape tape = Tape::training(o.seed);
+    tape.backward(layer.forward(tape, x.with_gradient(), on), upstream);
+  };
 
   struct Case {
     const char* implementation;
     const char* mode;
     std::function<void()> run;
   };
-  const std::vector<Case> cases = {
+  std::vector<Case> cases = {
       {"egc", "infer",
        [&] {
          Tape tape = Tape::inference();
          conv.forward(tape, x, graph);
        }},
-      {"egc", "train",
-       [&] {
-         conv.clear_gradients();
-         Tape tape = Tape::training(o.seed);
-         tape.backward(conv.forward(tape, x.with_gradient(), graph), upstream);
-       }},
+      {"egc", "train", [&] { train(conv, graph); }},
       {"gemm", "infer",
        [&] {
          Tape tape = Tape::inference();
@@ -78,6 +85,13 @@ LayerBenchResult measure_layer(const LayerBenchOptions& o) {
          ops::linear(tape, x, conv.comb_weight->value, conv.comb_bias->value);
        }},
       {"spmm", "infer", [&] { spmm(graph, layout, bases.data<float>(), sums.data<float>()); }}};
+  if (o.edge_types > 0) {
+    cases.push_back({"edges", "infer", [&] {
+                       Tape tape = Tape::inference();
+                       edge_conv.forward(tape, x, typed);
+                     }});
+    cases.push_back({"edges", "train", [&] { train(edge_conv, typed); }});
+  }
   std::vector<Contestant> contestants;
   for (const Case& c : cases) contestants.push_back({c.implementation, c.run});
   const std::vector<Timing> timings = measure(contestants, o.reps);
@@ -93,6 +107,16 @@ LayerBenchResult measure_layer(const LayerBenchOptions& o) {
     result.rows.push_back({cases[k].implementation, cases[k].mode, timings[k].median_ms,
                            timings[k].min_ms, timings[k].p90_ms, timings[k].reps,
                            peak_extra_mb(cases[k].run)});
+  }
+  if (o.edge_types > 0) {
+    const Csr twice = with_edge_types(with_twice_the_edges(graph), o.edge_types);
+    twice.transposed();
+    const auto peak = [&](const Csr& on) {
+      edge_conv.clear_gradients();
+      return peak_extra_mb([&] { train(edge_conv, on); });
+    };
+    result.edges_train_mb = peak(typed);
+    result.edges_train_mb_twice = peak(twice);
   }
   return result;
 }

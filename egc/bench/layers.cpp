@@ -3,10 +3,7 @@
 #include "egc/graph/topologies.h"
 
 namespace egc::bench {
-namespace {
 
-// Every edge once more between nodes half the graph further on: twice the edges, the same nodes and
-// the same kind of degrees.
 Csr with_twice_the_edges(const Csr& graph) {
   const int64_t nodes = graph.num_targets();
   std::vector<int64_t> source;
@@ -23,6 +20,24 @@ Csr with_twice_the_edges(const Csr& graph) {
     }
   return Csr::from_edges(nodes, source, target);
 }
+
+Csr with_edge_types(const Csr& graph, int64_t types) {
+  EdgeFeatures features;
+  features.types = std::make_shared<const EdgeTypes>(EdgeTypes::of_one_feature(types));
+  for (int64_t i = 0; i < graph.num_targets(); ++i)
+    for (int64_t e = graph.offsets()[i]; e < graph.offsets()[i + 1]; ++e) {
+      const int64_t j = graph.sources()[e];
+      Rng rng(static_cast<uint64_t>(std::min(i, j)), static_cast<uint64_t>(std::max(i, j)));
+      features.type.push_back(static_cast<int32_t>(rng.below(static_cast<uint32_t>(types))));
+    }
+  return {graph.num_targets(),
+          {graph.offsets().begin(), graph.offsets().end()},
+          {graph.sources().begin(), graph.sources().end()},
+          {},
+          std::move(features)};
+}
+
+namespace {
 
 // A layer with what one step of it needs.
 struct Bench {

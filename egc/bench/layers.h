@@ -21,13 +21,14 @@ struct LayerBenchOptions {
   std::string self_loops = "all";
   std::string activation = "identity";
   double scale = 1.0;
+  int64_t edge_types = 0;  // measure the layer with so many types of edges beside the one without
   int reps = 9;
   uint64_t seed = 0;
 };
 
 // One line of the table.
 struct LayerBenchRow {
-  std::string implementation;  // egc, gemm, spmm
+  std::string implementation;  // egc, edges, gemm, spmm
   std::string mode;            // infer, train
   double ms_median = 0;
   double ms_min = 0;
@@ -42,6 +43,9 @@ struct LayerBenchResult {
   int64_t edges = 0;
   double output_and_bases_mb = 0;
   std::vector<LayerBenchRow> rows;
+  // With edge types: the peak of a training step, and with twice the edges.
+  double edges_train_mb = 0;
+  double edges_train_mb_twice = 0;
 };
 
 // One layer of the comparison over all of them; its graph, and the same with twice the edges.
@@ -69,6 +73,13 @@ LayerBenchResult measure_layer(const LayerBenchOptions& options);
 // The named layers with their widths, measured in turn.
 ModelBenchResult measure_models(const LayerBenchOptions& options,
                                 const std::vector<std::pair<std::string, int64_t>>& models);
+
+// Every edge once more between nodes half the graph further on: twice the edges, the same nodes and
+// the same kind of degrees.
+Csr with_twice_the_edges(const Csr& graph);
+
+// The graph with a random type of every edge, the same in both directions.
+Csr with_edge_types(const Csr& graph, int64_t types);
 
 // Of a normal distribution.
 Tensor random_matrix(int64_t rows, int64_t columns, Rng& rng);

@@ -76,59 +76,46 @@ void for_each_range(const std::vector<RowRange>& ranges, F&& f) {
   parallel_tasks(static_cast<int64_t>(ranges.size()), [&](int64_t task) { f(ranges[task]); });
 }
 
-// Gradients of the rows of edges: one table for each group of sources and one for the winners,
-// added up in their order. Groups depend on the graph alone, and the tables are no larger than the
-// bases.
+// The gradients of the rows of edges: one table for each group of ranges, added up in their order.
+// Groups depend on the graph alone, and the tables are no larger than the bases.
 template <class T>
 class EdgeTables {
  public:
-  EdgeTables(const FusedProblem<T>& p, const Csr& transposed) : p_(p), transposed_(transposed) {
+  explicit EdgeTables(const FusedProblem<T>& p) {
     if (p.edges.data == nullptr) return;
     rows_ = num_edge_rows(p.graph);
-    const auto ranges = std::ssize(transposed.row_ranges());
-    groups_ = std::clamp<int64_t>(p.graph.num_sources() / (2 * rows_), 1,
-                                  std::clamp<int64_t>(ranges, 1, kMaxGroups));
+    groups_ = std::clamp<int64_t>(p.graph.num_sources() / (2 * rows_), 1, kMaxGroups);
     step_ = rows_ * p.layout.bases * p.layout.slice_width;
-    tables_ = make_huge_array<T>((groups_ + 2) * step_);
+    tables_ = make_huge_array<T>(groups_ * step_);
   }
 
-  // Calls f(term, sources, gradient) for the ranges of all groups; in a group one after the other.
+  void clear() const { std::fill_n(tables_.get(), groups_ * step_, T{0}); }
+
+  // Calls f(range, gradient) for all ranges, those of a group one after the other. Without edges
+  // there is no gradient, and every range is a group.
   template <class F>
-  void for_each_group(int64_t s, F&& f) const {
-    std::fill_n(tables_.get(), (groups_ + 1) * step_, T{0});
-    const kernels::EdgeTerm<T> term = edge_term(p_, transposed_, s);
-    const auto& ranges = transposed_.row_ranges();
+  void for_each_range(const std::vector<RowRange>& ranges, F&& f) const {
     const auto count = std::ssize(ranges);
-    parallel_tasks(groups_, [&](int64_t g) {
-      for (int64_t r = g * count / groups_; r < (g + 1) * count / groups_; ++r)
-        f(term, ranges[r], tables_.get() + g * step_);
+    const int64_t groups = rows_ == 0 ? count : groups_;
+    parallel_tasks(groups, [&](int64_t g) {
+      for (int64_t r = g * count / groups; r < (g + 1) * count / groups; ++r)
+        f(ranges[r], rows_ == 0 ? nullptr : tables_.get() + g * step_);
     });
-  }
-
-  // The columns [begin, end) of winners.
-  void winners_of(int64_t s, int64_t begin, int64_t end, kernels::Winners<const T> winners,
-                  T* grad_bases) const {
-    T* table = tables_.get() + groups_ * step_;
-    kernels::backward_edge_winners<T>(p_.graph.view(), edge_term(p_, p_.graph, s),
-                                      p_.layout.row_stride(s), begin, end, winners, grad_bases,
-                                      table, table + step_);
   }
 
   void add_up(T* out, int64_t columns) const {
     const int64_t size = rows_ * columns;
     std::copy_n(tables_.get(), size, out);
-    for (int64_t g = 1; g <= groups_; ++g)
+    for (int64_t g = 1; g < groups_; ++g)
       for (int64_t k = 0; k < size; ++k) out[k] += tables_[g * step_ + k];
   }
 
  private:
   static constexpr int64_t kMaxGroups = 64;
 
-  const FusedProblem<T>& p_;
-  const Csr& transposed_;
   int64_t rows_ = 0;
   int64_t groups_ = 0;
-  int64_t step_ = 0;  // from one table to the next; the last is for chunks of winners
+  int64_t step_ = 0;  // from one table to the next
   decltype(make_huge_array<T>(0)) tables_;
 };
 
@@ -196,45 +183,42 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
   const auto record_rows = make_huge_array<T>(widest * records.parts());
   const auto winner_source = make_huge_array<int32_t>(widest * records.winners);
   const auto winner_gradient = make_huge_array<T>(widest * records.winners);
-  const int64_t scratch = kernels::backward_scratch_size(p.shape, p.layout.slice_width);
+  const bool with_edges = p.edges.data != nullptr;
+  const int64_t scratch = kernels::backward_scratch_size(p.shape, p.layout.slice_width,
+                                                         with_edges ? num_edge_rows(p.graph) : 0);
   FusedShape without_loops = p.shape;
   without_loops.self_loops = SelfLoops::kNone;
-  const bool with_edges = p.edges.data != nullptr;
-  const EdgeTables<T> edge_tables(p, transposed);
+  const EdgeTables<T> edge_tables(p);
 
   if (p.layout.num_slices() == 0 && grad_weights != nullptr)
     std::fill_n(grad_weights, targets * p.shape.weights_per_row(), T{0});
   for (int64_t s = 0; s < p.layout.num_slices(); ++s) {
     common.bases = slice(p, s);
     common.edges = edge_term(p, p.graph, s);
-    for_each_range(p.graph.row_ranges(), [&](RowRange rows) {
+    edge_tables.clear();
+    edge_tables.for_each_range(p.graph.row_ranges(), [&](RowRange rows, T* grad_term) {
       kernels::backward_rows(p.shape, common, rows, grad_out, grad_weights, record_rows.get(),
-                             {winner_source.get(), winner_gradient.get()},
+                             {winner_source.get(), winner_gradient.get()}, grad_term,
                              thread_scratch<T>(scratch));
     });
     T* out = grad_bases + p.layout.offset(s, p.graph.num_sources());
-    // Sources that are no rows here have their loops elsewhere.
-    const auto in_two = [&](RowRange sources, auto&& pass) {
-      const int64_t own = std::clamp(targets, sources.begin, sources.end);
-      if (sources.begin < own) pass(p.shape, RowRange{sources.begin, own});
-      if (own < sources.end) pass(without_loops, RowRange{own, sources.end});
-    };
-    if (with_edges)
-      edge_tables.for_each_group(
-          s, [&](const kernels::EdgeTerm<T>& edges, RowRange sources, T* grad_term) {
-            in_two(sources, [&](const FusedShape& shape, RowRange part) {
-              kernels::backward_edge_sources(
-                  shape, common, transposed.view(), edges, part, record_rows.get(), out, grad_term,
-                  thread_scratch<T>(edge_scratch_size(edges, common.bases.row_stride)));
-            });
-          });
-    else
-      for_each_range(transposed.row_ranges(), [&](RowRange sources) {
-        in_two(sources, [&](const FusedShape& shape, RowRange part) {
+    const kernels::EdgeTerm<T> edges = edge_term(p, transposed, s);
+    edge_tables.for_each_range(transposed.row_ranges(), [&](RowRange sources, T* grad_term) {
+      const auto pass = [&](const FusedShape& shape, RowRange part) {
+        if (part.begin >= part.end) return;
+        T* const own_scratch = thread_scratch<T>(scratch);
+        if (with_edges)
+          kernels::backward_edge_sources(shape, common, transposed.view(), edges, part,
+                                         record_rows.get(), out, grad_term, own_scratch);
+        else
           kernels::backward_sources(shape, common, transposed.view(), part, record_rows.get(), out,
-                                    thread_scratch<T>(scratch));
-        });
-      });
+                                    own_scratch);
+      };
+      const int64_t own = std::clamp(targets, sources.begin, sources.end);
+      pass(p.shape, {sources.begin, own});
+      // Sources that are no rows here have their loops elsewhere.
+      pass(without_loops, {own, sources.end});
+    });
     // Threads own columns here, is_aligned vectors of them, as many as there are for each. However
     // they are cut, each element is added to in the order of the targets.
     const int64_t columns = p.layout.row_stride(s);
@@ -243,10 +227,6 @@ void fused_backward(const FusedProblem<T>& p, const T* grad_out, T* grad_bases, 
     for (int64_t k = 0; k < records.winners; ++k) {
       const int64_t at = k * targets * columns;
       parallel_tasks(tasks, [&](int64_t task) {
-        if (with_edges)
-          return edge_tables.winners_of(
-              s, std::min(columns, task * group), std::min(columns, (task + 1) * group),
-              {winner_source.get() + at, winner_gradient.get() + at}, out);
         kernels::backward_winners<T>(common.graph, p.shape.self_loops == SelfLoops::kAll,
                                      !common.prefetch, columns, std::min(columns, task * group),
                                      std::min(columns, (task + 1) * group),

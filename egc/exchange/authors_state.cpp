@@ -60,6 +60,7 @@ State authors_state(const ModelConfig& c, const State& own) {
   check(c.head_layers == ModelConfig().head_layers,
         "cannot export a head with head_layers {}: the heads of the authors' networks have {}",
         c.head_layers, ModelConfig().head_layers);
+  check(c.head_norm, "cannot export a head without batch norm: the authors' heads have it");
   check(c.encoder != Encoder::kNone,
         "cannot export a network without an encoder: the authors' networks have one");
   check(c.encode.empty(),

@@ -99,10 +99,7 @@ class NetworkWriter {
   }
 
   // What encodings of nodes add to the encoder's result.
-  Value encoding(const Value& p) {
-    return onnx_linear(g_, norm("encoding.norm.", p), array("encoding.lin.weight"),
-                       &array("encoding.lin.bias"));
-  }
+  Value encoding(const Value& p) { return linear("encoding.lin.", p); }
 
   Value linear(const std::string& prefix, const Value& x) {
     return onnx_linear(g_, x, array(prefix + "weight"), &array(prefix + "bias"));
@@ -242,7 +239,10 @@ class NetworkWriter {
       const std::string linear = fmt::format("head.mlp.linears.{}.", k);
       const std::string norm = fmt::format("head.mlp.norms.{}.", k);
       x = onnx_linear(g_, x, array(linear + "weight"), &array(linear + "bias"));
-      if (state_.contains(norm + "weight")) x = norm_relu(norm, x);
+      if (state_.contains(norm + "weight"))
+        x = norm_relu(norm, x);
+      else if (state_.contains(fmt::format("head.mlp.linears.{}.weight", k + 1)))
+        x = g_.node("Relu", {x});
     }
     return x;
   }

@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "egc/kernels/edge_backward.cpp"
 #include <hwy/foreach_target.h>
 
+#include "egc/kernels/edge_gradient-inl.h"
 #include "egc/kernels/row_aggregate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,58 +29,6 @@ HWY_INLINE void for_each_block_once(size_t columns, F&& f) {
     f(tag, std::integral_constant<int, 1>(), c + at);
   });
 }
-
-// The gradient of a term. A table has few rows and many edges: they are added up in chunks, or
-// rounding to the spacing of a long sum would cost digits.
-template <class T>
-class TermGradient {
- public:
-  // chunk: [rows, columns]; of both, the columns [begin, end).
-  TermGradient(const EdgeTerm<T>& term, int64_t columns, int64_t begin, int64_t end, T* total,
-               T* chunk)
-      : rows_(term.rows()),
-        columns_(columns),
-        begin_(begin),
-        end_(end),
-        total_(total),
-        chunk_(chunk),
-        limit_(std::max(kLongestChunk, 8 * rows_)) {
-    clear();
-  }
-
-  T* row(int64_t r) const { return chunk_ + r * columns_; }
-
-  // After `edges` more have been added to rows.
-  void count(int64_t edges) {
-    added_ += edges;
-    if (added_ >= limit_) fold();
-  }
-
-  void fold() {
-    if (added_ == 0) return;
-    for (int64_t r = 0; total_ != nullptr && r < rows_; ++r)
-      for_each_chunk<T>(static_cast<size_t>(end_ - begin_), [&](auto d, size_t c) HWY_ATTR {
-        T* to = total_ + r * columns_ + begin_ + c;
-        hn::StoreU(hn::Add(hn::LoadU(d, to), hn::LoadU(d, row(r) + begin_ + c)), d, to);
-      });
-    clear();
-  }
-
- private:
-  void clear() {
-    for (int64_t r = 0; r < rows_; ++r) std::fill(row(r) + begin_, row(r) + end_, T{0});
-    added_ = 0;
-  }
-
-  const int64_t rows_;
-  const int64_t columns_;
-  const int64_t begin_;
-  const int64_t end_;
-  T* const total_;
-  T* const chunk_;
-  const int64_t limit_;
-  int64_t added_ = 0;
-};
 
 // Which records the source pass takes of a target.
 struct Taken {
@@ -210,7 +159,7 @@ void edge_sources_any(const FusedShape& shape, const FusedInput<T>& in, const Cs
                       const EdgeTerm<T>& edges, RowRange sources, const T* records, T* grad_bases,
                       T* grad_term, T* scratch) {
   const int64_t columns = shape.bases * in.bases.width;
-  TermGradient<T> gradient(edges, columns, 0, columns, grad_term, scratch);
+  TermGradient<T> gradient(edges, columns, grad_term, scratch);
   if (transposed.weights != nullptr)
     edges.relu ? edge_sources_of<true, true>(shape, in, transposed, edges, sources, records,
                                              grad_bases, gradient)
@@ -224,121 +173,11 @@ void edge_sources_any(const FusedShape& shape, const FusedInput<T>& in, const Cs
   gradient.fold();
 }
 
-// Of a row with few edges each is asked which columns it won, a vector at a time (see winners.cpp).
-template <class T>
-inline constexpr int64_t kFewEdges = sizeof(T) == 4 && HWY_TARGET != HWY_SCALAR
-                                         ? static_cast<int64_t>(kFullLanes<T>) / 2
-                                         : 0;
-
-template <class T>
-class EdgeWinnerPass {
- public:
-  EdgeWinnerPass(const CsrView& graph, const EdgeTerm<T>& term, int64_t columns, int64_t begin,
-                 int64_t end, const Winners<const T>& winners, T* grad_bases,
-                 TermGradient<T>& gradient)
-      : graph_(graph),
-        term_(term),
-        columns_(columns),
-        begin_(begin),
-        end_(end),
-        winners_(winners),
-        out_(grad_bases),
-        gradient_(gradient) {}
-
-  void run(int64_t i) {
-    first_ = graph_.offsets[i];
-    degree_ = graph_.offsets[i + 1] - first_;
-    const int32_t* place = winners_.source + i * columns_;
-    const T* g = winners_.gradient + i * columns_;
-    if (degree_ + 1 <= kFewEdges<T>)
-      from_edges(i, place, g);
-    else
-      from_columns(i, place, g);
-    gradient_.count(1);
-  }
-
- private:
-  // Edge `place` of row i; the one past the last is the added loop.
-  int64_t source(int64_t i, int64_t place) const {
-    return place == degree_ ? i : graph_.sources[first_ + place];
-  }
-  int64_t type(int64_t place) const {
-    return place == degree_ ? term_.types : term_.type == nullptr ? 0 : term_.type[first_ + place];
-  }
-  const T* values(int64_t place) const {
-    return place == degree_ || term_.values == nullptr
-               ? nullptr
-               : term_.values + (first_ + place) * term_.columns;
-  }
-
-  void from_columns(int64_t i, const int32_t* place, const T* g) {
-    for (int64_t c = begin_; c < end_; ++c) {
-      if (place[c] < 0) continue;
-      out_[source(i, place[c]) * columns_ + c] += g[c];
-      gradient_.row(type(place[c]))[c] += g[c];
-      const T* v = values(place[c]);
-      for (int64_t k = 0; v != nullptr && k < term_.columns; ++k)
-        gradient_.row(term_.types + 1 + k)[c] += v[k] * g[c];
-    }
-  }
-
-  void from_edges(int64_t i, const int32_t* place, const T* g) {
-    if constexpr (kFewEdges<T> != 0) {
-      for_each_chunk<T>(static_cast<size_t>(end_ - begin_), [&](auto d, size_t chunk) HWY_ATTR {
-        const hn::RebindToSigned<decltype(d)> di;
-        const size_t c = static_cast<size_t>(begin_) + chunk;
-        const auto winner = hn::LoadU(di, place + c);
-        const auto all = hn::LoadU(d, g + c);
-        for (int64_t e = 0; e <= degree_; ++e) {
-          const auto won = hn::RebindMask(d, hn::Eq(winner, hn::Set(di, static_cast<int32_t>(e))));
-          const auto mine = hn::IfThenElseZero(won, all);
-          const auto add = [&](T* to)
-                               HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, to), mine), d, to); };
-          if (hn::AllFalse(d, won)) continue;
-          add(out_ + source(i, e) * columns_ + c);
-          add(gradient_.row(type(e)) + c);
-          const T* v = values(e);
-          for (int64_t k = 0; v != nullptr && k < term_.columns; ++k) {
-            T* to = gradient_.row(term_.types + 1 + k) + c;
-            hn::StoreU(hn::MulAdd(hn::Set(d, v[k]), mine, hn::LoadU(d, to)), d, to);
-          }
-        }
-      });
-    }
-  }
-
-  const CsrView& graph_;
-  const EdgeTerm<T>& term_;
-  const int64_t columns_;
-  const int64_t begin_;
-  const int64_t end_;
-  const Winners<const T> winners_;
-  T* const out_;
-  TermGradient<T>& gradient_;
-  int64_t first_ = 0;
-  int64_t degree_ = 0;
-};
-
-template <class T>
-void edge_winners_any(const CsrView& graph, const EdgeTerm<T>& edges, int64_t columns,
-                      int64_t begin, int64_t end, const Winners<const T>& winners, T* grad_bases,
-                      T* grad_term, T* scratch) {
-  TermGradient<T> gradient(edges, columns, begin, end, grad_term, scratch);
-  EdgeWinnerPass<T> pass(graph, edges, columns, begin, end, winners, grad_bases, gradient);
-  for (int64_t i = 0; i < graph.num_targets; ++i) pass.run(i);
-  gradient.fold();
-}
-
-#define EGC_DEFINE_EDGE_BACKWARD(T, suffix)                                                       \
-  void edge_sources_##suffix(const FusedShape& shape, const FusedInput<T>& in, const CsrView& t,  \
-                             const EdgeTerm<T>& edges, RowRange sources, const T* records,        \
-                             T* grad_bases, T* grad_term, T* scratch) {                           \
-    edge_sources_any(shape, in, t, edges, sources, records, grad_bases, grad_term, scratch);      \
-  }                                                                                               \
-  void edge_winners_##suffix(const CsrView& graph, const EdgeTerm<T>& edges, int64_t columns,     \
-                             int64_t begin, int64_t end, const Winners<const T>& winners,         \
-                             T* grad_bases, T* grad_term, T* scratch) {                           \
-    edge_winners_any(graph, edges, columns, begin, end, winners, grad_bases, grad_term, scratch); \
+#define EGC_DEFINE_EDGE_BACKWARD(T, suffix)                                                      \
+  void edge_sources_##suffix(const FusedShape& shape, const FusedInput<T>& in, const CsrView& t, \
+                             const EdgeTerm<T>& edges, RowRange sources, const T* records,       \
+                             T* grad_bases, T* grad_term, T* scratch) {                          \
+    edge_sources_any(shape, in, t, edges, sources, records, grad_bases, grad_term, scratch);     \
   }
 EGC_DEFINE_EDGE_BACKWARD(float, f32)
 EGC_DEFINE_EDGE_BACKWARD(double, f64)
@@ -352,29 +191,23 @@ namespace egc::kernels {
 
 HWY_EXPORT(edge_sources_f32);
 HWY_EXPORT(edge_sources_f64);
-HWY_EXPORT(edge_winners_f32);
-HWY_EXPORT(edge_winners_f64);
 
-#define EGC_DISPATCH_EDGE_BACKWARD(T, suffix)                                                     \
-  template <>                                                                                     \
-  void backward_edge_sources(const FusedShape& shape, const FusedInput<T>& input, CsrView t,      \
-                             const EdgeTerm<T>& edges, RowRange sources, const T* records,        \
-                             T* grad_bases, T* grad_term, T* scratch) {                           \
-    apply_target_from_environment();                                                              \
-    HWY_DYNAMIC_DISPATCH(edge_sources_##suffix)                                                   \
-    (shape, input, t, edges, sources, records, grad_bases, grad_term, scratch);                   \
-  }                                                                                               \
-  template <>                                                                                     \
-  void backward_edge_winners(const CsrView& graph, const EdgeTerm<T>& edges, int64_t columns,     \
-                             int64_t begin, int64_t end, Winners<const T> winners, T* grad_bases, \
-                             T* grad_term, T* scratch) {                                          \
-    apply_target_from_environment();                                                              \
-    HWY_DYNAMIC_DISPATCH(edge_winners_##suffix)                                                   \
-    (graph, edges, columns, begin, end, winners, grad_bases, grad_term, scratch);                 \
-  }
-EGC_DISPATCH_EDGE_BACKWARD(float, f32)
-EGC_DISPATCH_EDGE_BACKWARD(double, f64)
-#undef EGC_DISPATCH_EDGE_BACKWARD
+template <>
+void backward_edge_sources(const FusedShape& shape, const FusedInput<float>& input, CsrView t,
+                           const EdgeTerm<float>& edges, RowRange sources, const float* records,
+                           float* grad_bases, float* grad_term, float* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(edge_sources_f32)
+  (shape, input, t, edges, sources, records, grad_bases, grad_term, scratch);
+}
+template <>
+void backward_edge_sources(const FusedShape& shape, const FusedInput<double>& input, CsrView t,
+                           const EdgeTerm<double>& edges, RowRange sources, const double* records,
+                           double* grad_bases, double* grad_term, double* scratch) {
+  apply_target_from_environment();
+  HWY_DYNAMIC_DISPATCH(edge_sources_f64)
+  (shape, input, t, edges, sources, records, grad_bases, grad_term, scratch);
+}
 
 }  // namespace egc::kernels
 #endif

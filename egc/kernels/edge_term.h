@@ -19,7 +19,7 @@ struct EdgeTerm {
 
   bool present() const { return table != nullptr; }
   // Rows of the table and of `linear`, that is, of the gradient: [table; linear].
-  int64_t rows() const { return types + 1 + columns; }
+  int64_t rows() const { return present() ? types + 1 + columns : 0; }
 };
 
 }  // namespace egc::kernels

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "egc/kernels/fused_aggregate_backward.cpp"
 #include <hwy/foreach_target.h>
 
+#include "egc/kernels/edge_gradient-inl.h"
 #include "egc/kernels/row_aggregate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -171,17 +172,81 @@ void copy_heads(const FusedShape& shape, const T* from, size_t width, int64_t st
     std::copy_n(from + h * shape.head_width, width, to + h * stride);
 }
 
-// passes: the values that won, where ReLU lets only those through that are not zero; or null.
 template <class T>
-void write_winner(const WinnerRow<T>& from, bool weighted, const T* passes, const T* g,
-                  size_t columns, int32_t* source, T* gradient) {
+void write_winner(const WinnerRow<T>& from, bool weighted, const T* g, size_t columns,
+                  int32_t* source, T* gradient) {
   for (size_t c = 0; c < columns; ++c) source[c] = static_cast<int32_t>(from.source[c]);
   if (weighted)
     for (size_t c = 0; c < columns; ++c) gradient[c] = g[c] * from.weight[c];
   else
     std::copy(g, g + columns, gradient);
-  if (passes == nullptr) return;
-  for (size_t c = 0; c < columns; ++c) gradient[c] = passes[c] == T{0} ? T{0} : gradient[c];
+}
+
+// The most edges of a row of which each is asked which columns it won, a vector at a time; of
+// others each column is taken to its winner (see winners.cpp).
+template <class T>
+inline constexpr int64_t kFewEdges = sizeof(T) == 4 && HWY_TARGET != HWY_SCALAR
+                                         ? static_cast<int64_t>(kFullLanes<T>) / 2
+                                         : 0;
+
+// Of a row with few edges: adds what every edge won to its rows of the gradient, and turns places
+// into sources.
+template <class T>
+void credit_few_edges(const CsrView& graph, const EdgeTerm<T>& term, int64_t i, int64_t degree,
+                      size_t columns, int32_t* source, const T* gradient,
+                      TermGradient<T>& of_term) {
+  const int64_t first = graph.offsets[i];
+  for_each_chunk<T>(columns, [&](auto d, size_t c) HWY_ATTR {
+    const hn::RebindToSigned<decltype(d)> di;
+    const auto place = hn::LoadU(di, source + c);
+    const auto g = hn::LoadU(d, gradient + c);
+    auto from = place;  // -1 stays: a row without neighbours
+    const auto add = [&](int64_t row, auto value) HWY_ATTR {
+      T* to = of_term.row(row) + c;
+      hn::StoreU(hn::Add(hn::LoadU(d, to), value), d, to);
+    };
+    for (int64_t k = 0; k <= degree; ++k) {
+      const auto won = hn::Eq(place, hn::Set(di, static_cast<int32_t>(k)));
+      if (hn::AllFalse(di, won)) continue;
+      const auto mine = hn::IfThenElseZero(hn::RebindMask(d, won), g);
+      const int64_t e = first + k;
+      const auto j = static_cast<int32_t>(k == degree ? i : graph.sources[e]);
+      from = hn::IfThenElse(won, hn::Set(di, j), from);
+      add(k == degree ? term.types : term.type == nullptr ? 0 : term.type[e], mine);
+      for (int64_t n = 0; k < degree && n < term.columns; ++n)
+        add(term.types + 1 + n, hn::Mul(hn::Set(d, term.values[e * term.columns + n]), mine));
+    }
+    hn::StoreU(from, di, source + c);
+  });
+}
+
+// Where edges add a term, winners are places in the row, its length for the added loop. Turns them
+// into sources, and gives the term its gradient. values: what won; ReLU lets only what is not zero
+// through.
+template <class T>
+void credit_edges(const CsrView& graph, const EdgeTerm<T>& term, int64_t i, const T* values,
+                  size_t columns, int32_t* source, T* gradient, TermGradient<T>& of_term) {
+  const int64_t first = graph.offsets[i];
+  const auto degree = static_cast<int32_t>(graph.offsets[i + 1] - first);
+  if (term.relu)
+    for (size_t c = 0; c < columns; ++c) gradient[c] = values[c] == T{0} ? T{0} : gradient[c];
+  if constexpr (kFewEdges<T> != 0)
+    if (degree < kFewEdges<T>)
+      return credit_few_edges(graph, term, i, degree, columns, source, gradient, of_term);
+  for (size_t c = 0; c < columns; ++c) {
+    const int32_t place = source[c];
+    if (place < 0) continue;
+    const int64_t e = first + place;
+    if (place == degree) {
+      source[c] = static_cast<int32_t>(i);
+      of_term.row(term.types)[c] += gradient[c];
+      continue;
+    }
+    source[c] = graph.sources[e];
+    of_term.row(term.type == nullptr ? 0 : term.type[e])[c] += gradient[c];
+    for (int64_t k = 0; k < term.columns; ++k)
+      of_term.row(term.types + 1 + k)[c] += term.values[e * term.columns + k] * gradient[c];
+  }
 }
 
 // What row i + kRowsAhead reads, into the caches.
@@ -208,7 +273,7 @@ HWY_INLINE void keep_rest_of_mean(const T* squares, const T* mean_rest, size_t c
 
 template <class T>
 void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, const T* grad_out,
-              T* dweights, T* records, Winners<T> winners, T* scratch) {
+              T* dweights, T* records, Winners<T> winners, T* grad_term, T* scratch) {
   const auto width = static_cast<size_t>(in.bases.width);
   const size_t columns = static_cast<size_t>(shape.bases) * width;
   const RowScratch<T> buf(scratch, static_cast<int64_t>(columns));
@@ -226,6 +291,8 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
                   nullptr,    per_row / shape.heads,
                   shape.bases};
   T* const temporary = buf.rest + shape.heads * padded;  // one row of columns
+  TermGradient<T> of_term(in.edges, static_cast<int64_t>(columns), grad_term,
+                          temporary + RowScratch<T>::padded(static_cast<int64_t>(columns)));
 
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     if (in.prefetch) prefetch_row(shape, in, grad_out, i);
@@ -264,8 +331,12 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
           const int64_t slot = is_max ? 0 : layout.winners - 1;
           const int64_t at = (slot * in.graph.num_targets + i) * static_cast<int64_t>(columns);
           write_winner(is_max ? buf.max_winner : buf.min_winner, in.graph.weights != nullptr,
-                       in.edges.relu ? buf.values(kind) : nullptr, temporary, columns,
-                       winners.source + at, winners.gradient + at);
+                       temporary, columns, winners.source + at, winners.gradient + at);
+          if (in.edges.present()) {
+            credit_edges(in.graph, in.edges, i, buf.values(kind), columns, winners.source + at,
+                         winners.gradient + at, of_term);
+            of_term.count(1);
+          }
           break;
         }
         case Aggregator::kVar:  // K gets 2/n * g_var
@@ -287,6 +358,7 @@ void rows_any(const FusedShape& shape, const FusedInput<T>& in, RowRange rows, c
     if (layout.squares && layout.plain && count > 0)
       keep_rest_of_mean(squares, buf.mean_rest, columns, plain);
   }
+  of_term.fold();
 }
 
 // The source pass. Records are gathered over the transposed graph.
@@ -427,8 +499,9 @@ void sources_any(const FusedShape& shape, const FusedInput<T>& in, const CsrView
 
 #define EGC_DEFINE_BACKWARD(T, suffix)                                                             \
   void rows_##suffix(const FusedShape& shape, const FusedInput<T>& in, RowRange rows,              \
-                     const T* grad_out, T* dweights, T* records, Winners<T> winners, T* scratch) { \
-    rows_any(shape, in, rows, grad_out, dweights, records, winners, scratch);                      \
+                     const T* grad_out, T* dweights, T* records, Winners<T> winners, T* grad_term, \
+                     T* scratch) {                                                                 \
+    rows_any(shape, in, rows, grad_out, dweights, records, winners, grad_term, scratch);           \
   }                                                                                                \
   void sources_##suffix(const FusedShape& shape, const FusedInput<T>& in, const CsrView& t,        \
                         RowRange sources, const T* records, T* grad_bases, T* scratch) {           \
@@ -460,30 +533,30 @@ RecordLayout record_layout(const AggregatorSet& a) {
   return layout;
 }
 
-int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width) {
+int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width, int64_t edge_rows) {
   using Scratch = RowScratch<float>;
   const int64_t columns = shape.bases * slice_width;
   const int64_t row_pass = Scratch::size(columns) + shape.heads * Scratch::padded(slice_width) +
-                           Scratch::padded(columns);
-  const int64_t source_pass = Scratch::padded(2 * columns);
+                           Scratch::padded(columns) + edge_rows * columns;
+  const int64_t source_pass = std::max(Scratch::padded(2 * columns), edge_rows * columns);
   return std::max(row_pass, source_pass);
 }
 
 template <>
 void backward_rows(const FusedShape& shape, const FusedInput<float>& input, RowRange rows,
                    const float* grad_out, float* dweights, float* records, Winners<float> winners,
-                   float* scratch) {
+                   float* grad_term, float* scratch) {
   apply_target_from_environment();
   HWY_DYNAMIC_DISPATCH(rows_f32)
-  (shape, input, rows, grad_out, dweights, records, winners, scratch);
+  (shape, input, rows, grad_out, dweights, records, winners, grad_term, scratch);
 }
 template <>
 void backward_rows(const FusedShape& shape, const FusedInput<double>& input, RowRange rows,
                    const double* grad_out, double* dweights, double* records,
-                   Winners<double> winners, double* scratch) {
+                   Winners<double> winners, double* grad_term, double* scratch) {
   apply_target_from_environment();
   HWY_DYNAMIC_DISPATCH(rows_f64)
-  (shape, input, rows, grad_out, dweights, records, winners, scratch);
+  (shape, input, rows, grad_out, dweights, records, winners, grad_term, scratch);
 }
 
 template <>

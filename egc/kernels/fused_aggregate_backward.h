@@ -23,13 +23,16 @@ struct RecordLayout {
 };
 RecordLayout record_layout(const AggregatorSet& aggregators);
 
-int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width);
+// edge_rows: EdgeTerm::rows(); 0 without a term.
+int64_t backward_scratch_size(const FusedShape& shape, int64_t slice_width, int64_t edge_rows = 0);
 
 // Pass 1. grad_out: [N, H*L]. dweights [N, H, A, B] is set by the first slice and added to by the
-// others; null where nobody asks, and without weights. records: [N, parts, B*width].
+// others; null where nobody asks, and without weights. records: [N, parts, B*width]. grad_term:
+// where edges add a term, its gradient from max and min is added to it; may be null.
 template <class T>
 void backward_rows(const FusedShape& shape, const FusedInput<T>& input, RowRange rows,
-                   const T* grad_out, T* dweights, T* records, Winners<T> winners, T* scratch);
+                   const T* grad_out, T* dweights, T* records, Winners<T> winners, T* grad_term,
+                   T* scratch);
 
 // Pass 2. `transposed` has the sources of the graph as its rows. grad_bases: [num_sources,
 // B*width].

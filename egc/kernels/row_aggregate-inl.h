@@ -202,9 +202,9 @@ void with_accumulators(AccumulatorSet accumulators, F&& f) {
 template <bool kWinners, class T, class To, bool kMayBeWeighted = true, bool kEdges = false>
 WalkRow<T, To> choose_walk(AccumulatorSet accumulators, bool weighted) {
   constexpr bool kDirect = !std::is_same_v<To, RowScratch<T>>;
-  constexpr Walks kPlain = kDirect || (kEdges && !kFewWalks<T>) ? Walks::kBothExtrema
-                           : kFewWalks<T>                       ? Walks::kFew
-                                                                : Walks::kNoLoneMin;
+  constexpr Walks kPlain = kDirect        ? Walks::kBothExtrema
+                           : kFewWalks<T> ? Walks::kFew
+                                          : Walks::kNoLoneMin;
   WalkRow<T, To> walk = nullptr;
   if constexpr (kMayBeWeighted)
     if (weighted) {

@@ -7,8 +7,8 @@
 
 namespace egc::models {
 
-MlpHead::MlpHead(const std::vector<int64_t>& sizes, double dropout)
-    : mlp_(add_module("mlp", std::make_shared<nn::Mlp>(sizes, dropout))) {}
+MlpHead::MlpHead(const std::vector<int64_t>& sizes, double dropout, bool has_norms)
+    : mlp_(add_module("mlp", std::make_shared<nn::Mlp>(sizes, dropout, has_norms))) {}
 
 SequenceHead::SequenceHead(int64_t width, int64_t positions, int64_t outputs) : outputs_(outputs) {
   for (int64_t k = 0; k < positions; ++k)
@@ -61,8 +61,9 @@ std::shared_ptr<Head> make_head(const ModelConfig& c, int64_t width) {
     case Task::kGraphBinary:
       // GA-MLP has had its MLP: only the last Linear is left.
       if (c.model == "ga-mlp")
-        return std::make_shared<MlpHead>(std::vector<int64_t>{width, c.outputs}, 0.0);
-      return std::make_shared<MlpHead>(head_sizes(c, width), c.dropout_at.head ? c.dropout : 0.0);
+        return std::make_shared<MlpHead>(std::vector<int64_t>{width, c.outputs}, 0.0, true);
+      return std::make_shared<MlpHead>(head_sizes(c, width), c.dropout_at.head ? c.dropout : 0.0,
+                                       c.head_norm);
     case Task::kGraphSequence:
       return std::make_shared<SequenceHead>(width, c.sequence_length, c.outputs);
     case Task::kNodeClassification:

@@ -18,7 +18,7 @@ class Head : public nn::Module {
 // or logits, [graphs, outputs].
 class MlpHead : public Head {
  public:
-  MlpHead(const std::vector<int64_t>& sizes, double dropout);
+  MlpHead(const std::vector<int64_t>& sizes, double dropout, bool has_norms);
   Tensor forward(Tape& tape, const Tensor& x) override { return mlp_->forward(tape, x); }
 
  private:

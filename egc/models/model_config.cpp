@@ -128,6 +128,10 @@ void visit(Visitor& v, Config& c) {
   v(F{"towers", "Number of towers"}, c.towers);
   v(F{"mean_log_degree", kOfDataset}, c.mean_log_degree);
   v(F{"norm", "Norm after every layer: batch, which true means too, layer, or none"}, c.norm);
+  v(F{"norm_momentum",
+      "How far a batch moves the running statistics of batch norm, in (0, 1]; small values give "
+      "steadier scores where rare nodes have extreme values"},
+    c.norm_momentum);
   v(F{"residual", "Residual connection around every layer"}, c.residual);
   v(F{"feed_forward",
       "Feed-forward sublayer after every layer, with residual and norm: its width as a multiple of "
@@ -144,6 +148,7 @@ void visit(Visitor& v, Config& c) {
   v(F{"head_layers",
       "Linear layers of the head of graph tasks, each half as wide as the one before"},
     c.head_layers);
+  v(F{"head_norm", "Batch norm between the linear layers of the head of graph tasks"}, c.head_norm);
   v(F{"sequence_length", kOfDataset}, c.sequence_length);
   v(F{"node_types", kOfDataset}, c.schema.node_types);
   v(F{"relations", kOfDataset}, c.schema.relations);
@@ -381,6 +386,8 @@ void check_ranges(const ModelConfig& c) {
   for (const int64_t n : c.edge_categories) in_range("edge_categories", n, 1, 1 << 30);
   in_range("edge_numbers", c.edge_numbers, 0, nn::kMaxChannels);
   for (const int64_t n : c.embedded_nodes) in_range("embedded_nodes", n, 0, int64_t{1} << 31);
+  check(c.norm_momentum > 0 && c.norm_momentum <= 1, "norm_momentum must be in (0, 1], got {}",
+        c.norm_momentum);
   check(c.dropout >= 0 && c.dropout < 1, "dropout must be in [0, 1), got {}", c.dropout);
   const double degree = c.mean_log_degree.value_or(1.0);
   check(degree > 0 && std::isfinite(degree), "mean_log_degree must be positive, got {}", degree);
@@ -518,6 +525,8 @@ void check_head(const ModelConfig& c) {
   constexpr int64_t kMost = 12;
   check(c.head_layers >= 1 && c.head_layers <= kMost, "head_layers must be from 1 to {}, got {}",
         kMost, c.head_layers);
+  check(c.head_norm || (has_mlp_head(c) && c.head_layers > 1),
+        "head_norm false needs a head of several linear layers");
   check(has_mlp_head(c) || c.head_layers == ModelConfig().head_layers,
         "head_layers does not apply to {} with the task {}: the head is one linear layer", c.model,
         tasks().name_of(c.task));

@@ -19,18 +19,13 @@ void NormActResidual::reset_parameters(Rng&) {
 }
 
 ops::BatchNormTensors NormActResidual::tensors() const {
-  return {weight->value, bias->value, running_mean->value, running_var->value};
+  return {weight->value, bias->value, running_mean->value, running_var->value, momentum};
 }
 
 Tensor NormActResidual::forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual,
                                 bool relu) {
   if (tape.is_training()) ++*num_batches_tracked;
   return ops::batch_norm_act(tape, x, tensors(), relu, dropout, residual);
-}
-
-Tensor NormActResidual::normalize(Tape& tape, const Tensor& x) {
-  if (tape.is_training()) ++*num_batches_tracked;
-  return ops::batch_norm_act(tape, x, tensors(), /*relu=*/false, /*dropout=*/0, {});
 }
 
 ops::EpilogueTensors NormActResidual::fold(const Tensor& residual) const {

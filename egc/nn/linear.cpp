@@ -4,6 +4,7 @@
 
 #include "egc/core/error.h"
 #include "egc/ops/linear.h"
+#include "egc/ops/norm_act.h"
 
 namespace egc::nn {
 
@@ -24,20 +25,28 @@ Tensor Linear::forward(Tape& tape, const Tensor& x, const ops::EpilogueTensors& 
   return ops::linear(tape, x, weight->value, bias_value(), epilogue);
 }
 
-Mlp::Mlp(const std::vector<int64_t>& sizes, double dropout) : dropout_(dropout) {
+Mlp::Mlp(const std::vector<int64_t>& sizes, double dropout, bool has_norms) : dropout_(dropout) {
   check(sizes.size() >= 2, "Mlp: at least two sizes are needed, got {}", sizes.size());
   for (size_t k = 0; k + 1 < sizes.size(); ++k)
     linears_.push_back(add_module("linears." + std::to_string(k),
                                   std::make_shared<Linear>(sizes[k], sizes[k + 1])));
-  for (size_t k = 0; k + 2 < sizes.size(); ++k)
+  for (size_t k = 0; has_norms && k + 2 < sizes.size(); ++k)
     norms_.push_back(
         add_module("norms." + std::to_string(k), std::make_shared<NormActResidual>(sizes[k + 1])));
 }
 
 Tensor Mlp::forward(Tape& tape, Tensor x) const {
-  for (size_t k = 0; k + 1 < linears_.size(); ++k)
-    x = tape.is_recording() ? norms_[k]->forward(tape, linears_[k]->forward(tape, x), dropout_, {})
-                            : linears_[k]->forward(tape, x, norms_[k]->fold({}));
+  const auto norm_of = [&](size_t k) { return norms_.empty() ? nullptr : norms_[k]; };
+  for (size_t k = 0; k + 1 < linears_.size(); ++k) {
+    const NormActResidualPtr norm = norm_of(k);
+    if (tape.is_recording()) {
+      x = linears_[k]->forward(tape, x);
+      x = norm ? norm->forward(tape, x, dropout_, {}) : ops::relu_dropout(tape, x, dropout_);
+    } else {
+      const ops::EpilogueTensors relu{{}, {}, true, {}};
+      x = linears_[k]->forward(tape, x, norm ? norm->fold({}) : relu);
+    }
+  }
   return linears_.back()->forward(tape, x);
 }
 

@@ -29,7 +29,8 @@ INSTANTIATE_TEST_SUITE_P(Encodings, GoldenRandomWalk, ::testing::ValuesIn(golden
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GoldenRandomWalk);
 
 TEST(GoldenRandomWalks, AreThere) {
-  if (testing::golden_files_are_ours()) EXPECT_EQ(golden_files({"rwse_"}).size(), 3U);
+  if (!testing::golden_files_are_ours()) return;
+  EXPECT_EQ(golden_files({"rwse_"}).size(), 3U);
 }
 
 }  // namespace

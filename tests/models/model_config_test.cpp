@@ -167,6 +167,29 @@ std::vector<FieldChange> field_changes() {
       {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kSum; }},
       {"readout", on_graphs(), [](auto& c) { c.readout = Readout::kMax; }},
       {"head_layers", on_graphs(), [](auto& c) { c.head_layers = 1; }},
+      {"head_norm", on_graphs(), [](auto& c) { c.head_norm = false; }},
+      {"norm_momentum", on_graphs(), [](auto& c) { c.norm_momentum = 0.25; }},
+      {"edge_features", on_graphs(),
+       [](auto& c) {
+         c.edge_features = true;
+         c.edge_numbers = 2;
+       }},
+      {"edge_categories", on_graphs(),
+       [](auto& c) {
+         c.edge_features = true;
+         c.edge_categories = {4, 1 << 30};
+       }},
+      {"edge_numbers", on_graphs(),
+       [](auto& c) {
+         c.edge_features = true;
+         c.edge_numbers = 7;
+       }},
+      {"message", on_graphs(),
+       [](auto& c) {
+         c.edge_features = true;
+         c.edge_numbers = 1;
+         c.message = models::Message::kIdentity;
+       }},
       {"sequence_length", on_graphs(), [](auto& c) { c.sequence_length = 1; }},
       {"node_types", hetero(), [](auto& c) { c.schema.node_types[0] = "a\"quoted\"\\b"; }},
       {"relations", hetero(),
@@ -310,10 +333,10 @@ TEST(ModelConfig, UnknownKeysAreListedWithTheKnown) {
   expect_error(
       ErrorKind::kUsage,
       {kWhere, "unknown key \"hiden\"",
-       "known: task, model, hidden, layers, outputs, encoder, features, categories, encode, heads, "
-       "bases, aggregators, self_loops, activation, towers, mean_log_degree, norm, "
-       "residual, feed_forward, virtual_node, dropout, dropout_at, readout, head_layers, "
-       "sequence_length, "
+       "known: task, model, hidden, layers, outputs, encoder, features, categories, edge_features, "
+       "edge_categories, edge_numbers, encode, heads, bases, aggregators, self_loops, activation, "
+       "message, towers, mean_log_degree, norm, norm_momentum, residual, feed_forward, "
+       "virtual_node, dropout, dropout_at, readout, head_layers, head_norm, sequence_length, "
        "node_types, relations, target_type, embedded_nodes"},
       [] { parse_model_config(R"({"hidden":8,"features":2,"hiden":8})", kWhere); });
 }
@@ -339,18 +362,18 @@ void expect_refused(const char* key, const Json& value, std::initializer_list<st
 
 TEST(ModelConfig, WrongTypesNameTheKey) {
   for (const char* key : {"hidden", "layers", "outputs", "features", "towers", "sequence_length",
-                          "heads", "bases", "feed_forward", "head_layers"})
+                          "heads", "bases", "feed_forward", "head_layers", "edge_numbers"})
     for (const Json& value : {Json("8"), Json(8.0), Json(nullptr), Json(true), Json::array({8}),
                               Json(uint64_t{1} << 63)})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "an integer", value.dump()});
-  for (const char* key : {"mean_log_degree", "dropout"})
+  for (const char* key : {"mean_log_degree", "dropout", "norm_momentum"})
     for (const Json& value : {Json("0"), Json(nullptr), Json(false), Json::array({0.5})})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "number", value.dump()});
   for (const Json& value : {Json("true"), Json("Layer")})
     expect_refused("norm", value, {kWhere, "\"norm\"", "known: batch, layer, none"});
   for (const Json& value : {Json(nullptr), Json(1), Json::array({"layer"})})
     expect_refused("norm", value, {kWhere, "\"norm\"", "true or false, or a name", value.dump()});
-  for (const char* key : {"residual", "virtual_node"})
+  for (const char* key : {"residual", "virtual_node", "edge_features", "head_norm"})
     for (const Json& value : {Json("true"), Json(nullptr), Json(1)})
       expect_refused(key, value, {kWhere, fmt::format("\"{}\"", key), "true or false"});
   for (const char* key :
@@ -587,6 +610,33 @@ std::vector<Rule> rules() {
        "ga-mlp has neither convolutions"},
       {"GaMlpNodes", ga_mlp(), [](auto& c) { c.task = Task::kNodeClassification; },
        "ga-mlp needs a graph-level task"},
+      // edges
+      {"EdgeSchemaWithoutEdges", on_graphs(), [](auto& c) { c.edge_numbers = 1; },
+       "edge_categories and edge_numbers need edge_features"},
+      {"EdgesWithoutSchema", on_graphs(), [](auto& c) { c.edge_features = true; },
+       "edge_features needs edges with features"},
+      {"EdgesOfGat", changed(on_graphs(), [](auto& c) { c.model = "gat"; }),
+       [](auto& c) {
+         c.edge_features = true;
+         c.edge_numbers = 1;
+       },
+       "gat does not take edge features; layers that do: gcn, gin, mpnn-sum, mpnn-max, pna"},
+      {"EdgeCategories", on_graphs(),
+       [](auto& c) {
+         c.edge_features = true;
+         c.edge_categories = {4, 0};
+       },
+       "edge_categories must be from 1 to"},
+      {"MessageWithoutEdges", on_graphs(), [](auto& c) { c.message = models::Message::kIdentity; },
+       "message needs edge_features"},
+      {"HeadNormOfOneLayer", on_graphs(),
+       [](auto& c) {
+         c.head_layers = 1;
+         c.head_norm = false;
+       },
+       "head_norm false needs a head of several linear layers"},
+      {"NormMomentum", on_graphs(), [](auto& c) { c.norm_momentum = 0; },
+       "norm_momentum must be in (0, 1]"},
       // blocks and heads
       {"FeedForwardNegative", on_graphs(), [](auto& c) { c.feed_forward = -1; },
        "feed_forward must be from 0 to"},

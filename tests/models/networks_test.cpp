@@ -69,6 +69,11 @@ ModelConfig config_of(const std::string& model, Task task, int64_t hidden, int64
       c.encoder = Encoder::kAtom;
       c.categories = {119, 4, 12};
       if (has_layers) c.readout = models::Readout::kSum;
+      if (has_layers) c.head_norm = false;
+      if (!layer.takes_edges) break;
+      c.edge_features = true;
+      c.edge_categories = {5, 3};
+      c.edge_numbers = 1;
       break;
     case Task::kGraphSequence:
       c.encoder = Encoder::kAst;
@@ -108,6 +113,23 @@ void make_hetero(Problem& p, int64_t papers, int64_t authors, int64_t edges, DTy
   p.input.hetero_x = {random_tensor(papers, p.config.features, 6, type), Tensor()};
 }
 
+void give_edges_features(Problem& p) {
+  const Csr& g = p.input.graph;
+  Rng rng(4);
+  std::vector<int32_t> categories;
+  std::vector<float> values;
+  for (int64_t e = 0; e < g.num_edges(); ++e) {
+    for (const int64_t count : p.config.edge_categories)
+      categories.push_back(static_cast<int32_t>(rng.below(static_cast<uint32_t>(count))));
+    for (int64_t k = 0; k < p.config.edge_numbers; ++k) values.push_back(rng.uniform() - 0.5F);
+  }
+  EdgeFeatures features = edge_types(categories, std::ssize(p.config.edge_categories));
+  features.columns = p.config.edge_numbers;
+  features.values = std::move(values);
+  p.input.graph = Csr(g.num_targets(), {g.offsets().begin(), g.offsets().end()},
+                      {g.sources().begin(), g.sources().end()}, {}, std::move(features));
+}
+
 // Of the graph's nodes.
 void make_features(Problem& p, DType type) {
   const int64_t nodes = p.input.graph.num_targets();
@@ -116,6 +138,7 @@ void make_features(Problem& p, DType type) {
   else
     p.input.categories = testing::random_categories(nodes, p.config.categories, 6);
   const int64_t encodings = num_columns(parse_encodings(p.config.encode));
+  if (p.config.edge_features) give_edges_features(p);
   if (encodings > 0) p.input.encodings = random_tensor(nodes, encodings, 8, type);
 }
 

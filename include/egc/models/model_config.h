@@ -84,8 +84,9 @@ struct ModelConfig {
   std::optional<int64_t> towers;                   // of MPNN and PNA; default 4
   std::optional<double> mean_log_degree;           // of PNA; default 1, with a warning
 
-  Norm norm = Norm::kBatch;  // after every layer
-  bool residual = true;      // around every layer
+  Norm norm = Norm::kBatch;    // after every layer
+  double norm_momentum = 0.1;  // of the running statistics of batch norm
+  bool residual = true;        // around every layer
   // Width of the feed-forward sublayer after every layer, in multiples of hidden; 0: none.
   int64_t feed_forward = 0;
   bool virtual_node = false;         // a virtual node of each graph, for tasks on graphs
@@ -95,6 +96,7 @@ struct ModelConfig {
   // Linear layers of the head of these tasks but for sequences, each half as wide as the one
   // before.
   int64_t head_layers = 3;
+  bool head_norm = true;        // batch norm between these
   int64_t sequence_length = 5;  // words that a sequence task predicts
 
   // Heterogeneous tasks: node types and relations.

@@ -20,9 +20,6 @@ class NormActResidual : public Module {
   Tensor forward(Tape& tape, const Tensor& x, double dropout, const Tensor& residual,
                  bool relu = true);
 
-  // Batch norm alone. x: [N, C].
-  Tensor normalize(Tape& tape, const Tensor& x);
-
   // forward() with running statistics, as an epilogue that a layer applies in inference.
   ops::EpilogueTensors fold(const Tensor& residual) const;
 
@@ -31,6 +28,7 @@ class NormActResidual : public Module {
   ParameterPtr running_mean;                     // [C], a buffer
   ParameterPtr running_var;                      // [C], a buffer
   std::shared_ptr<int64_t> num_batches_tracked;  // training steps so far
+  double momentum = 0.1;                         // how far a batch moves the running statistics
 
  private:
   ops::BatchNormTensors tensors() const;

@@ -26,19 +26,19 @@ class Linear : public Module {
 };
 using LinearPtr = std::shared_ptr<Linear>;  // shared, as modules are
 
-// Linear layers with batch norm, ReLU and dropout between them; the last one is followed by
-// nothing.
+// Linear layers with batch norm (or without), ReLU and dropout between them; the last one is
+// followed by nothing.
 class Mlp : public Module {
  public:
   // sizes: columns of the input, of the hidden layers and of the output.
-  explicit Mlp(const std::vector<int64_t>& sizes, double dropout = 0);
+  explicit Mlp(const std::vector<int64_t>& sizes, double dropout = 0, bool has_norms = true);
 
   Tensor forward(Tape& tape, Tensor x) const;  // [N, first size] -> [N, last size]
 
  private:
   double dropout_;
   std::vector<LinearPtr> linears_;         // "linears.k"
-  std::vector<NormActResidualPtr> norms_;  // "norms.k"
+  std::vector<NormActResidualPtr> norms_;  // "norms.k"; none without batch norm
 };
 
 }  // namespace egc::nn
