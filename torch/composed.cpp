@@ -153,6 +153,8 @@ at::Tensor composed_aggregate(const Csr& graph, const ops::EgcShape& shape, cons
 
 at::Tensor composed_egc(const nn::EgcConvOptions& options, const EgcConvTensors& t,
                         const at::Tensor& x, const ComposedGraph& graph) {
+  check(options.edges.empty(),
+        "composed_egc: features of edges are not supported; egc_conv takes them on the CPU");
   return composed_aggregate(graph, shape_of(options), at::linear(x, t.bases_weight),
                             activate(options, at::linear(x, t.comb_weight, t.comb_bias)), t.bias);
 }
@@ -309,6 +311,7 @@ const NamedTable<Composer>& composers() {
 ComposedLayer compose_layer(std::string_view name, const nn::ConvSpec& spec, const nn::Conv& conv,
                             const Csr& graph) {
   const Composer compose = composers().at(name);
+  check(spec.edges.empty(), "compose_layer: {} with features of edges is not supported", name);
   ComposedLayer layer;
   for (const auto& [parameter, p] : conv.named_parameters())
     layer.parameters[parameter] = to_torch(p->value.clone()).view(p->shape).requires_grad_();

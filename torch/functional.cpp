@@ -19,6 +19,23 @@ void expect_type(const char* operation, const char* what, const at::Tensor& t,
         c10::toString(type), c10::toString(t.scalar_type()));
 }
 
+// The parameters of edges, which are there exactly where options.edges asks for them.
+void check_edge_tensors(const nn::EgcConvOptions& o, const EgcConvTensors& t, const Csr& graph) {
+  constexpr const char* kName = "EgcConv";
+  check(!o.edges.empty() || graph.edge_features().empty(),
+        "EgcConv: the graph has features of edges, which options.edges must describe");
+  const auto expect = [&](const char* what, const at::Tensor& given, bool wanted, int64_t dim) {
+    check(given.defined() == wanted, "EgcConv: options.edges {} {}, which is {}",
+          wanted ? "needs" : "does not take", what, wanted ? "undefined" : "given");
+    expect_type(kName, what, given, t.bases_weight.scalar_type());
+    expect_dim(kName, what, given, dim);
+  };
+  expect("edges.table", t.edge_table, !o.edges.categories.empty(), 2);
+  expect("edges.lin.weight", t.edge_weight, o.edges.numbers > 0, 2);
+  expect("edges.lin.bias", t.edge_bias, o.edges.numbers > 0, 1);
+  expect("edges.self_edge", t.self_edge, !o.edges.empty() && o.self_loops != SelfLoops::kNone, 1);
+}
+
 }  // namespace
 
 at::Tensor egc_conv(const nn::EgcConvOptions& o, const EgcConvTensors& t, const at::Tensor& x,
@@ -38,13 +55,20 @@ at::Tensor egc_conv(const nn::EgcConvOptions& o, const EgcConvTensors& t, const 
   expect_dim(kName, "comb_lin.weight", t.comb_weight, 2);
   expect_dim(kName, "comb_lin.bias", t.comb_bias, 1);
   expect_dim(kName, "bias", t.bias, 1);
+  check_edge_tensors(o, t, graph);
   if (!x.is_cpu()) return composed_egc(o, t, x, graph);
   const ops::EgcShape shape{o.aggregators, o.self_loops, o.heads, o.bases, o.activation};
   return run(kName,
-             [shape, graph](Tape& tape, const std::vector<Tensor>& in) {
-               return ops::egc(tape, shape, {in[1], in[2], in[3], in[4]}, in[0], graph);
+             [shape, graph, schema = o.edges, relu = o.relu_messages](
+                 Tape& tape, const std::vector<Tensor>& in) {
+               const ops::EdgeTerm edges =
+                   schema.empty()
+                       ? ops::EdgeTerm()
+                       : nn::edge_term(tape, graph, schema, {in[5], in[6], in[7], in[8]}, relu);
+               return ops::egc(tape, shape, {in[1], in[2], in[3], in[4], edges}, in[0], graph);
              },
-             {x, t.bases_weight, t.comb_weight, t.comb_bias, t.bias});
+             {x, t.bases_weight, t.comb_weight, t.comb_bias, t.bias, t.edge_table, t.edge_weight,
+              t.edge_bias, t.self_edge});
 }
 
 at::Tensor fused_aggregate(const Csr& graph, const ops::EgcShape& shape, const at::Tensor& bases,

@@ -129,6 +129,10 @@ void warn_of_differences(const models::ModelConfig& c, ExportForm form) {
     log_warning(
         "the layers have self-loops for symnorm only, which PyTorch Geometric's EGConv does not "
         "support; load the state into egc.EGConv with self_loops=\"symnorm\"");
+  if (form == ExportForm::kPyg && c.edge_features)
+    log_warning(
+        "the layers use features of edges, which PyTorch Geometric's EGConv does not take; load "
+        "the state into egc.torch.EGConv with the arguments of the metadata \"pyg\"");
   const SelfLoops loops = c.self_loops.value_or(SelfLoops::kAll);
   if (form == ExportForm::kAuthors && loops != SelfLoops::kSymnorm)
     log_warning(

@@ -1,9 +1,12 @@
 #include "egc/c_api/graph.h"
 
 #include <algorithm>
-#include <limits>
+#include <memory>
+#include <numeric>
 
 #include "egc/c_api/call.h"
+#include "egc/c_api/edge_features.h"
+#include "egc/ops/edge_term.h"
 
 namespace egc::c_api {
 namespace {
@@ -32,6 +35,38 @@ std::vector<int32_t> narrow(std::span<const int64_t> sources, int64_t num_source
   return out;
 }
 
+struct EdgeList {
+  int64_t num_targets;
+  int64_t num_sources;
+  int64_t num_edges;
+  const int64_t* source;
+  const int64_t* target;
+  const float* weights;
+};
+
+egc_graph* from_edges(const EdgeList& e, const egc_edge_features* features = nullptr) {
+  check_sizes(e.num_targets, e.num_sources);
+  check(e.num_edges >= 0, "egc_graph: the number of edges must not be negative, got {}",
+        e.num_edges);
+  const auto source = values(e.source, e.num_edges, "source");
+  const auto target = values(e.target, e.num_edges, "target");
+  const auto weights =
+      e.weights == nullptr ? std::span<const float>{} : values(e.weights, e.num_edges, "weights");
+  const EdgeFeatures f =
+      features == nullptr ? EdgeFeatures() : edge_features_of(*features, e.num_edges);
+  auto out = std::make_unique<egc_graph>();
+  out->csr = e.num_sources == EGC_SAME_NODES
+                 ? Csr::from_edges(e.num_targets, source, target, weights, f)
+                 : Csr::from_edges(e.num_targets, e.num_sources, source, target, weights, f);
+  out->edge_numbers = f.columns;
+  if (f.has_types()) {
+    const auto counts = category_counts(*features);
+    out->num_edge_categories = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    out->rows_of_types = ops::rows_of_types(*f.types, counts);
+  }
+  return out.release();
+}
+
 }  // namespace
 }  // namespace egc::c_api
 
@@ -43,19 +78,23 @@ egc_status egc_graph_from_edges(int64_t num_targets, int64_t num_sources, int64_
                                 const int64_t* source, const int64_t* target, const float* weights,
                                 egc_graph** graph) {
   return call([&] {
-    using egc::c_api::values;
     auto& out = given(graph, "egc_graph_from_edges", "graph");
     out = nullptr;
-    egc::c_api::check_sizes(num_targets, num_sources);
-    egc::check(num_edges >= 0, "egc_graph: the number of edges must not be negative, got {}",
-               num_edges);
-    const auto from = values(source, num_edges, "source");
-    const auto to = values(target, num_edges, "target");
-    const auto w =
-        weights == nullptr ? std::span<const float>{} : values(weights, num_edges, "weights");
-    out = new egc_graph{num_sources == EGC_SAME_NODES
-                            ? Csr::from_edges(num_targets, from, to, w)
-                            : Csr::from_edges(num_targets, num_sources, from, to, w)};
+    out = egc::c_api::from_edges({num_targets, num_sources, num_edges, source, target, weights});
+  });
+}
+
+egc_status egc_graph_from_edges_with_features(int64_t num_targets, int64_t num_sources,
+                                              int64_t num_edges, const int64_t* source,
+                                              const int64_t* target, const float* weights,
+                                              const egc_edge_features* features,
+                                              egc_graph** graph) {
+  return call([&] {
+    auto& out = given(graph, "egc_graph_from_edges_with_features", "graph");
+    out = nullptr;
+    out =
+        egc::c_api::from_edges({num_targets, num_sources, num_edges, source, target, weights},
+                               &given(features, "egc_graph_from_edges_with_features", "features"));
   });
 }
 

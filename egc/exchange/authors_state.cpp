@@ -67,6 +67,10 @@ State authors_state(const ModelConfig& c, const State& own) {
         "cannot export a network that reads encodings of nodes ({}): the authors' networks have no "
         "place for them",
         fmt::join(c.encode, ", "));
+  check(!c.edge_features,
+        "cannot export a network of {} layers that use features of edges: the authors' layers take "
+        "none; export it --to pyg, for egc.torch",
+        c.model);
   State out;
   std::map<std::string, State> convs;  // by number
   for (const auto& [name, array] : own) {

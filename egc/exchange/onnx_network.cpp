@@ -24,6 +24,11 @@ class NetworkWriter {
     check(c_.task != Task::kNodeClassificationHetero && c_.model != "ga-mlp",
           "ONNX: cannot export networks with {} layers for the task {}", c_.model,
           tasks().name_of(c_.task));
+    check(
+        !c_.edge_features,
+        "ONNX: cannot export a network of {} layers that use features of edges; train one without "
+        "edge_features",
+        c_.model);
   }
 
   void write(const std::filesystem::path& path) {

@@ -71,6 +71,9 @@ Json layer_arguments(const ModelConfig& c, int64_t layer) {
                 {"num_heads", o.heads},
                 {"num_bases", o.bases},
                 {"add_self_loops", o.self_loops != SelfLoops::kNone}});
+    if (!c.edge_categories.empty()) out["edge_categories"] = c.edge_categories;
+    if (c.edge_numbers > 0) out["edge_dim"] = c.edge_numbers;
+    if (c.edge_features) out["message"] = o.relu_messages ? "relu" : "identity";
   } else if (c.model == "gcn") {
     out["class"] = "GCNConv";
   } else if (c.model == "gin") {
@@ -100,6 +103,10 @@ bool has_pyg_layer(const ModelConfig& c) {
 State pyg_state(const ModelConfig& c, const State& own) {
   State out = own;
   if (!has_pyg_layer(c)) return out;
+  check(!c.edge_features || c.model.starts_with("egc"),
+        "cannot export a network of {} layers that use features of edges to PyTorch Geometric, "
+        "whose layer is another; those of egc layers are exported for egc.torch",
+        c.model);
   for (int64_t k = 0; k < c.layers; ++k) {
     const std::string prefix = prefix_of(c, k);
     if (c.model == "gat") {

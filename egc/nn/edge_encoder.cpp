@@ -8,30 +8,6 @@
 #include "egc/ops/aggregate.h"
 
 namespace egc::nn {
-namespace {
-
-// The rows of the table that make each type of edge.
-Csr rows_of_types(const EdgeTypes& types, const EdgeSchema& schema, int64_t table_rows) {
-  const int64_t columns = types.columns;
-  std::vector<int32_t> rows(types.categories.size());
-  for (int64_t k = 0; k < types.size(); ++k) {
-    int64_t first = 0;
-    for (int64_t f = 0; f < columns; ++f) {
-      const int64_t category = types.categories[k * columns + f];
-      check_data(category >= 0 && category < schema.categories[f],
-                 "edge features: feature {}: expected a category from 0 to {}, got {}", f,
-                 schema.categories[f] - 1, category);
-      rows[k * columns + f] = static_cast<int32_t>(first + category);
-      first += schema.categories[f];
-    }
-  }
-  std::vector<int64_t> offsets(static_cast<size_t>(types.size()) + 1);
-  for (size_t k = 0; k < offsets.size(); ++k) offsets[k] = static_cast<int64_t>(k) * columns;
-  return {types.size(), table_rows, std::move(offsets), std::move(rows)};
-}
-
-}  // namespace
-
 std::string describe(const EdgeSchema& schema) {
   std::string out;
   if (!schema.categories.empty())
@@ -76,10 +52,11 @@ EdgeEncoderPtr make_edge_encoder(const EdgeSchema& schema, int64_t columns, bool
   return schema.empty() ? nullptr : std::make_shared<EdgeEncoder>(schema, columns, has_loops);
 }
 
-ops::EdgeTerm EdgeEncoder::term(Tape& tape, const Csr& graph, bool relu) const {
+ops::EdgeTerm edge_term(Tape& tape, const Csr& graph, const EdgeSchema& schema,
+                        const EdgeEncoderTensors& tensors, bool relu) {
   ops::EdgeTerm out;
   out.relu = relu;
-  if (self_edge) out.self_edge = self_edge->value;
+  out.self_edge = tensors.self_edge;
   const EdgeFeatures& f = graph.edge_features();
   if (graph.num_edges() == 0) return out;  // nothing to look up
   const int64_t given = f.has_types() ? f.types->columns : 0;
@@ -87,13 +64,19 @@ ops::EdgeTerm EdgeEncoder::term(Tape& tape, const Csr& graph, bool relu) const {
              "edge features: the network takes edges with {}, got {} categorical feature{} and {} "
              "number{}",
              describe(schema), given, given == 1 ? "" : "s", f.columns, f.columns == 1 ? "" : "s");
-  if (table)
-    out.table = ops::spmm(tape, rows_of_types(*f.types, schema, table->value.rows()), table->value);
-  if (lin) {
-    out.linear = lin->weight->value;
-    out.bias = lin->bias->value;
-  }
+  if (tensors.table.defined())
+    out.table = ops::spmm(tape, ops::rows_of_types(*f.types, schema.categories), tensors.table);
+  out.linear = tensors.linear;
+  out.bias = tensors.bias;
   return out;
+}
+
+ops::EdgeTerm EdgeEncoder::term(Tape& tape, const Csr& graph, bool relu) const {
+  const auto value = [](const ParameterPtr& p) { return p ? p->value : Tensor(); };
+  return edge_term(tape, graph, schema,
+                   {value(table), lin ? lin->weight->value : Tensor(),
+                    lin ? value(lin->bias) : Tensor(), value(self_edge)},
+                   relu);
 }
 
 }  // namespace egc::nn

@@ -26,7 +26,7 @@ extern "C" {
 /* NOLINTBEGIN(readability-identifier-naming,modernize-*): the names and types of C */
 
 /* Version of this interface: it rises when something is added. */
-#define EGC_API_VERSION 1
+#define EGC_API_VERSION 2
 /* The value of EGC_API_VERSION that the library was built with. */
 EGC_API int egc_api_version(void);
 /* Version of egc: "0.1.0", followed by +revision where it is known. */
@@ -95,6 +95,25 @@ EGC_API egc_status egc_graph_from_edges(int64_t num_targets, int64_t num_sources
 EGC_API egc_status egc_graph_from_csr(int64_t num_targets, int64_t num_sources,
                                       const int64_t* offsets, const int64_t* sources,
                                       const float* weights, egc_graph** graph);
+/* Features of edges, in the order of the list of edges: categories, numbers, or both. Set all of it
+ * to zero first. */
+typedef struct egc_edge_features {
+  int32_t category_dtype;        /* EGC_INT32 or EGC_INT64 */
+  int32_t number_dtype;          /* EGC_FLOAT32 or EGC_FLOAT64 */
+  int64_t category_columns;      /* categorical features of an edge; 0: none */
+  const void* categories;        /* [E, category_columns] */
+  const int64_t* num_categories; /* [category_columns]: those of a column are below its number */
+  int64_t number_columns;        /* float features of an edge; 0: none */
+  const void* numbers;           /* [E, number_columns], finite */
+  int64_t reserved[4];           /* for later versions: 0 */
+} egc_edge_features;
+/* As egc_graph_from_edges(), with features of edges, which are copied. egc_edge_conv_forward() uses
+ * them; other layers do not read them. */
+EGC_API egc_status egc_graph_from_edges_with_features(int64_t num_targets, int64_t num_sources,
+                                                      int64_t num_edges, const int64_t* source,
+                                                      const int64_t* target, const float* weights,
+                                                      const egc_edge_features* features,
+                                                      egc_graph** graph);
 EGC_API void egc_graph_free(egc_graph* graph);                 /* frees a graph */
 EGC_API int64_t egc_graph_num_targets(const egc_graph* graph); /* number of rows */
 EGC_API int64_t egc_graph_num_sources(const egc_graph* graph); /* number of source nodes */
@@ -171,6 +190,51 @@ EGC_API egc_status egc_conv_backward(const egc_graph* graph, const egc_layer* la
                                      const void* comb_weight, const void* grad_y, const void* saved,
                                      void* grad_x, void* grad_x_target, void* grad_bases_weight,
                                      void* grad_comb_weight, void* grad_comb_bias, void* grad_bias);
+
+/* Messages of EGC with features of edges. */
+typedef enum egc_message {
+  EGC_MESSAGE_IDENTITY = 0, /* z[j] + e[i, j] */
+  EGC_MESSAGE_RELU = 1      /* ReLU(z[j] + e[i, j]) */
+} egc_message;
+
+/* What edges add to the messages of EGC: instead of the bases z[j] = x[j] bases_weight', messages
+ * phi(z[j] + e[i, j]) are aggregated, with
+ *   e[i, j] = sum over columns of table[row of the category] + linear numbers + bias.
+ * The parts are of the layer's dtype; those that are NULL add nothing. Set all of it to zero first.
+ */
+typedef struct egc_edge_term {
+  int32_t message;       /* egc_message: phi */
+  const void* table;     /* [sum of num_categories, B*L], one column's rows after the other's */
+  const void* linear;    /* [B*L, number_columns] */
+  const void* bias;      /* [B*L], of every edge of the graph */
+  const void* self_edge; /* [B*L]: e of the self-loops that the layer adds */
+  int64_t reserved[4];   /* for later versions: 0 */
+} egc_edge_term;
+
+/* Where the gradients of an edge term go, of the shapes of its parts; those that are NULL are not
+ * wanted. Set all of it to zero first. */
+typedef struct egc_edge_gradients {
+  void* table;         /* of egc_edge_term.table */
+  void* linear;        /* of egc_edge_term.linear */
+  void* bias;          /* of egc_edge_term.bias */
+  void* self_edge;     /* of egc_edge_term.self_edge */
+  int64_t reserved[4]; /* for later versions: 0 */
+} egc_edge_gradients;
+
+/* EGC on a graph of egc_graph_from_edges_with_features(). Otherwise as egc_conv_forward(), with
+ * `saved` of as many elements. */
+EGC_API egc_status egc_edge_conv_forward(const egc_graph* graph, const egc_layer* layer,
+                                         const egc_edge_term* edges, const void* x,
+                                         const void* x_target, const void* bases_weight,
+                                         const void* comb_weight, const void* comb_bias,
+                                         const void* bias, void* y, void* saved);
+/* The backward pass; `edges` as in the forward pass. grad_edges: NULL where none of its gradients
+ * is wanted. */
+EGC_API egc_status egc_edge_conv_backward(
+    const egc_graph* graph, const egc_layer* layer, const egc_edge_term* edges, const void* x,
+    const void* x_target, const void* bases_weight, const void* comb_weight, const void* grad_y,
+    const void* saved, const egc_edge_gradients* grad_edges, void* grad_x, void* grad_x_target,
+    void* grad_bases_weight, void* grad_comb_weight, void* grad_comb_bias, void* grad_bias);
 
 /* The second half of EGC, for given bases and weights. bases: [S, B*L].   weights: [T, H*A*B].
  * y: [T, H*L]. */

@@ -4,7 +4,7 @@ import ctypes
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
-API_VERSION = 1
+API_VERSION = 2
 
 
 class DataError(ValueError):
@@ -74,6 +74,46 @@ class Layer(ctypes.Structure):
     ]
 
 
+class EdgeFeatures(ctypes.Structure):
+    """egc_edge_features"""
+
+    _fields_ = [
+        ("category_dtype", c_int32),
+        ("number_dtype", c_int32),
+        ("category_columns", c_int64),
+        ("categories", c_void_p),
+        ("num_categories", c_void_p),
+        ("number_columns", c_int64),
+        ("numbers", c_void_p),
+        ("reserved", c_int64 * 4),
+    ]
+
+
+class EdgeTerm(ctypes.Structure):
+    """egc_edge_term"""
+
+    _fields_ = [
+        ("message", c_int32),
+        ("table", c_void_p),
+        ("linear", c_void_p),
+        ("bias", c_void_p),
+        ("self_edge", c_void_p),
+        ("reserved", c_int64 * 4),
+    ]
+
+
+class EdgeGradients(ctypes.Structure):
+    """egc_edge_gradients"""
+
+    _fields_ = [
+        ("table", c_void_p),
+        ("linear", c_void_p),
+        ("bias", c_void_p),
+        ("self_edge", c_void_p),
+        ("reserved", c_int64 * 4),
+    ]
+
+
 class Array(ctypes.Structure):
     """egc_array"""
 
@@ -101,6 +141,7 @@ _FUNCTIONS = {  # name: result, arguments
     "egc_set_num_threads_here": (c_int, [c_int]),
     "egc_set_parallel": (None, [_P]),
     "egc_graph_from_edges": (c_int, [c_int64, c_int64, c_int64, _P, _P, _P, _OUT]),
+    "egc_graph_from_edges_with_features": (c_int, [c_int64, c_int64, c_int64, _P, _P, _P, POINTER(EdgeFeatures), _OUT]),
     "egc_graph_from_csr": (c_int, [c_int64, c_int64, _P, _P, _P, _OUT]),
     "egc_graph_free": (None, [_P]),
     "egc_graph_num_edges": (c_int64, [_P]),
@@ -108,6 +149,8 @@ _FUNCTIONS = {  # name: result, arguments
     "egc_conv_saved_size": (c_int64, [_P, _P]),
     "egc_conv_forward": (c_int, [_P] * 10),
     "egc_conv_backward": (c_int, [_P] * 14),
+    "egc_edge_conv_forward": (c_int, [_P] * 11),
+    "egc_edge_conv_backward": (c_int, [_P] * 16),
     "egc_combine_forward": (c_int, [_P] * 5),
     "egc_combine_backward": (c_int, [_P] * 7),
     "egc_aggregate_forward": (c_int, [_P] * 4),

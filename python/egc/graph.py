@@ -41,15 +41,16 @@ class Graph:
             None if weights is None else weights.ctypes.data,
         )
 
-    def _build(self, num_nodes, num_sources, num_edges, source, target, weight):
-        """From addresses: int64 sources and targets, float32 weights or None."""
+    def _build(self, num_nodes, num_sources, num_edges, source, target, weight, features=None):
+        """From addresses: int64 sources and targets, float32 weights or None. features: a _library.EdgeFeatures."""
         self._handle = None
-        self._own(
-            made(lib.egc_graph_from_edges, num_nodes, num_sources, num_edges, source, target, weight),
-            num_nodes,
-            num_sources,
-            weight is not None,
+        edges = (num_nodes, num_sources, num_edges, source, target, weight)
+        handle = (
+            made(lib.egc_graph_from_edges, *edges)
+            if features is None
+            else made(lib.egc_graph_from_edges_with_features, *edges, ctypes.byref(features))
         )
+        self._own(handle, num_nodes, num_sources, weight is not None)
 
     def _own(self, handle, num_nodes, num_sources, has_weights):
         self._handle = handle
@@ -61,9 +62,10 @@ class Graph:
         _by_id[self.id] = self
 
     @classmethod
-    def _from_pointers(cls, num_nodes, num_sources, num_edges, source, target, weight):
+    def _from_pointers(cls, *edges):
+        """Arguments as of _build()."""
         graph = cls.__new__(cls)
-        graph._build(num_nodes, num_sources, num_edges, source, target, weight)
+        graph._build(*edges)
         return graph
 
     @classmethod

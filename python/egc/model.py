@@ -96,8 +96,24 @@ class Model:
             raise ModelError(
                 f"predict: the model takes {len(info['categories'])} categorical features for each node, got {len(found['categories'])}"
             )
-        arrays = {k: v for k, v in arrays.items() if not k.startswith("edge_features")}  # networks do not read them
+        if self.config.get("edge_features"):
+            self._check_edges(found)
+            info.update(edge_features=found["edge_features"])
+        else:  # the network does not read them
+            arrays = {k: v for k, v in arrays.items() if not k.startswith("edge_features")}
+            info.pop("edge_categories", None)
         return Dataset.from_arrays(info, arrays)
+
+    def _check_edges(self, found):
+        """Whether graphs have the features of edges that the network reads. found: as of graph_arrays()."""
+        expected, given = self.dataset_info["edge_features"], found.get("edge_features", "none")
+        if given != expected:
+            raise ModelError(f"predict: the model takes {_KINDS[expected]} as edge_attr, got {_KINDS[given]}")
+        count = len(self.dataset_info.get("edge_categories", ()))
+        if expected == "categorical" and len(found["edge_categories"]) != count:
+            raise ModelError(
+                f"predict: the model takes edge_attr of {count} columns, got {len(found['edge_categories'])}"
+            )
 
     def _collect(self, pointer):
         import numpy as np

@@ -163,7 +163,12 @@ class Predictions(Temporary):
         )
         mine.save(self.path("mine"))
         result = egc.train(
-            self.path("mine"), model="egc-s", hidden=16, epochs=2, encode=["rwse:4", "laplacian:2"], out=self.path("run")
+            self.path("mine"),
+            model="egc-s",
+            hidden=16,
+            epochs=2,
+            encode=["rwse:4", "laplacian:2"],
+            out=self.path("run"),
         )
         with result.load() as model:
             self.assertEqual(model.config["encode"], ["rwse:4", "laplacian:2"])
@@ -172,6 +177,61 @@ class Predictions(Temporary):
         y = np.array([float(np.ravel(g.y)[0]) for g in graphs[180:]])
         mae = np.abs(from_arrays[180:].ravel() - y).mean()
         np.testing.assert_allclose(mae, result.test, atol=1e-4)
+
+    def test_networks_read_features_of_edges(self):
+        rng = np.random.default_rng(0)
+        edge_index = np.array([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]])
+        ids = np.arange(60)
+        splits = {"default": {"train": ids[:40], "valid": ids[40:50], "test": ids[50:]}}
+        for attr in (lambda: rng.integers(0, 4, (6, 2)), lambda: rng.normal(size=(6, 3))):
+            graphs = [{"x": np.ones((3, 1)), "edge_index": edge_index, "edge_attr": attr()} for _ in ids]
+            sums = np.array([g["edge_attr"].sum() for g in graphs])  # which nothing else tells
+            y = (sums - sums.mean()) / sums.std()
+            mine = egc.Dataset.from_graphs(graphs, y, splits=splits, name="mine")
+            with self.subTest(mine.info["edge_features"]):
+                data, run = self.path("data-" + mine.info["edge_features"]), self.path(
+                    "run-" + mine.info["edge_features"]
+                )
+                mine.save(data)
+                result = egc.train(
+                    data,
+                    model="egc-m",
+                    edge_features=True,
+                    message="identity",
+                    encode=["degree"],
+                    feed_forward=2,
+                    optimizer="adamw",
+                    schedule="cosine",
+                    hidden=16,
+                    epochs=40,
+                    batch=5,
+                    lr=0.01,
+                    out=run,
+                )
+                with result.load() as model:
+                    self.assertEqual(
+                        [model.config[key] for key in ("edge_features", "message", "encode", "feed_forward")],
+                        [True, "identity", ["degree"], 2],
+                    )
+                    predicted = np.asarray(model.predict(graphs)).ravel()
+                    np.testing.assert_allclose(predicted, np.asarray(model.predict(mine)).ravel(), atol=1e-5)
+                    one = {**graphs[0], "edge_attr": np.zeros_like(graphs[0]["edge_attr"])}  # a single category
+                    self.assertTrue(np.isfinite(np.asarray(model.predict(one))).all())
+                    for other in (None, np.zeros((6, 1), int if attr().dtype.kind == "f" else float)):
+                        with self.assertRaisesRegex(egc.ModelError, "edge_attr, got"):
+                            model.predict({**graphs[0], "edge_attr": other})
+                    narrow = graphs[0]["edge_attr"][:, :1]
+                    with self.assertRaisesRegex(ValueError, "edge_attr of 2 columns, got 1|features of edges"):
+                        model.predict({**graphs[0], "edge_attr": narrow})
+                self.assertGreater(np.corrcoef(predicted, y)[0, 1], 0.7)
+
+    def test_settings_of_edges_that_do_not_fit(self):
+        for settings, part in (
+            ({"edge_features": True, "model": "gcn"}, "graph-props has no features of edges"),
+            ({"message": "relu", "model": "egc-s"}, "message needs edge_features"),
+        ):
+            with self.assertRaisesRegex(ValueError, part):
+                egc.train("graph-props", epochs=1, out=self.path("no"), **settings)
 
 
 class Training(Temporary):

@@ -285,6 +285,40 @@ class Export(InDirectory):
         self.assertEqual(tuple(state["encoding.lin.weight"].shape), (16, 1 + steps))
         self.refused(2, "encodings of nodes (degree, rwse:5)", "export", model, "--to", "authors", "--out", self.path("no"))
 
+    def test_networks_with_features_of_edges(self):
+        """EGC's layers go to egc.torch with the arguments in the metadata; everything else is refused by name."""
+        from egc import Dataset
+        from egc.torch import EGConv
+
+        rng = np.random.default_rng(0)
+        edge_index = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+        graphs = [
+            {"x": rng.normal(size=(3, 2)), "edge_index": edge_index, "edge_attr": rng.integers(0, [4, 3], (4, 2))}
+            for _ in range(30)
+        ]
+        ids = np.arange(30)
+        splits = {"default": {"train": ids[:20], "valid": ids[20:25], "test": ids[25:]}}
+        Dataset.from_graphs(graphs, rng.normal(size=30), splits=splits, edge_categories=[4, 3]).save(self.path("data"))
+        no = ("--out", self.path("no"))
+        run = self.trained("--model", "egc-m", "--aggregators", "symnorm,max", "--self-loops", "symnorm", "--edge-features")
+        self.refused(2, "network of egc-m layers that use features of edges", "export", run, "--onnx", *no)
+        self.refused(2, "network of egc-m layers that use features of edges", "export", run, "--to", "authors", *no)
+        self.fine("export", run, "--out", self.path("state.safetensors"))
+        state, meta = read_safetensors(self.path("state.safetensors"))
+        prefix = "body.blocks.0.conv"
+        arguments = json.loads(meta["pyg"])[prefix]
+        self.assertEqual(arguments.pop("class"), "EGConv")
+        self.assertEqual((arguments["edge_categories"], arguments["message"]), ([4, 3], "relu"))
+        conv = EGConv(**arguments)
+        conv.load_state_dict(state_under(state, prefix + "."))
+        x, attr = torch.randn(3, 16), torch.tensor(graphs[0]["edge_attr"])
+        self.assertEqual(conv(x, torch.tensor(edge_index), edge_attr=attr).shape, (3, 16))
+        for model in ("gcn", "gin", "pna"):
+            subprocess.run(["rm", "-rf", run], check=True)
+            self.trained("--model", model, "--edge-features")
+            self.refused(2, f"network of {model} layers that use features of edges", "export", run, "--to", "pyg", *no)
+            self.assertFalse(os.path.exists(self.path("no")))
+
     def first_graphs(self, count):
         import gzip
 

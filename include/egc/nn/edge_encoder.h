@@ -23,6 +23,18 @@ struct EdgeSchema {
 // "2 categorical features (of 4 and 6 categories) and 3 numbers", for messages.
 std::string describe(const EdgeSchema& schema);
 
+// The parameters of an edge encoder; each may be undefined.
+struct EdgeEncoderTensors {
+  Tensor table;      // [sum of categories, C]
+  Tensor linear;     // [C, numbers]
+  Tensor bias;       // [1, C]
+  Tensor self_edge;  // [1, C]
+};
+// What they make of the edges of a graph. Throws kData unless these have the features of the
+// schema.
+ops::EdgeTerm edge_term(Tape& tape, const Csr& graph, const EdgeSchema& schema,
+                        const EdgeEncoderTensors& tensors, bool relu);
+
 // e_ij, of C columns: the sum of one embedding for every categorical feature, plus a Linear of the
 // numbers. The message of an added self-loop has an embedding of its own.
 class EdgeEncoder : public Module {

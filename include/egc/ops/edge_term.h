@@ -2,6 +2,8 @@
 // graph, and phi is the identity or ReLU. Nothing of the size of edges times columns is computed.
 #pragma once
 
+#include <span>
+
 #include "egc/graph/csr.h"
 #include "egc/tensor/tensor.h"
 
@@ -16,7 +18,14 @@ struct EdgeTerm {
   bool relu = false;  // phi
 
   // Whether messages are anything but x_j.
-  bool present() const { return relu || table.defined() || linear.defined() || bias.defined(); }
+  bool present() const {
+    return relu || table.defined() || linear.defined() || bias.defined() || self_edge.defined();
+  }
 };
+
+// The rows of a table of all categories [sum of categories, C], one feature's rows after the other,
+// that make each type of edge: a graph from these rows to the types. Throws kData where a category
+// is out of range.
+Csr rows_of_types(const EdgeTypes& types, std::span<const int64_t> categories);
 
 }  // namespace egc::ops

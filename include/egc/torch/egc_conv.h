@@ -12,6 +12,30 @@
 
 namespace egc::torch {
 
+// The parameters of features of edges, under the names of nn::EdgeEncoder.
+class EdgeEncoderImpl : public ::torch::nn::Cloneable<EdgeEncoderImpl> {
+ public:
+  // For messages of so many columns; has_loops: whether the layer adds self-loops.
+  EdgeEncoderImpl(nn::EdgeSchema schema, int64_t columns, bool has_loops);
+
+  void reset() override;    // makes the parameters; called by constructor and clone()
+  void reset_parameters();  // Glorot for every table, PyTorch's Linear, zeros for self-loops
+
+  nn::EdgeSchema schema;              // as given
+  int64_t columns;                    // as given
+  bool has_loops;                     // as given
+  at::Tensor table;                   // [sum of categories, columns]; or undefined
+  ::torch::nn::Linear lin = nullptr;  // [columns, numbers]; or empty
+  at::Tensor self_edge;               // [columns]; or undefined
+};
+
+// The module holder of EdgeEncoderImpl, as TORCH_MODULE makes it.
+class EdgeEncoder : public ::torch::nn::ModuleHolder<EdgeEncoderImpl> {
+ public:
+  using ::torch::nn::ModuleHolder<EdgeEncoderImpl>::ModuleHolder;
+  using Impl = EdgeEncoderImpl;  // the module
+};
+
 // The Efficient Graph Convolution:
 //   y[i, h] = sum over aggregators a and bases b of w[i, h, a, b] * agg_a(bases_b)[i]
 // with heads concatenated, plus a bias. Parameters have the names, shapes and order of PyTorch
@@ -36,13 +60,15 @@ class EgcConvImpl : public ::torch::nn::Cloneable<EgcConvImpl> {
   void to(::torch::Dtype dtype, bool non_blocking = false) override;
   using ::torch::nn::Cloneable<EgcConvImpl>::to;
 
-  // x: [N, in_channels], N = nodes of the graph.   Result: [N, out_channels].
+  // x: [N, in_channels], N = nodes of the graph.   Result: [N, out_channels]. With options.edges
+  // the graph has these features of edges; tensors on other devices than the CPU are refused then.
   at::Tensor forward(const at::Tensor& x, const Csr& graph);
 
   nn::EgcConvOptions options;               // as given
   ::torch::nn::Linear bases_lin = nullptr;  // [B*L, F], without bias
   ::torch::nn::Linear comb_lin = nullptr;   // [H*A*B, F]
   at::Tensor bias;                          // [H*L]; undefined without bias
+  EdgeEncoder edges = nullptr;              // empty without options.edges
 };
 
 // The module holder of EgcConvImpl, as TORCH_MODULE makes it.

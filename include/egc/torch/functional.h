@@ -15,9 +15,15 @@ struct EgcConvTensors {
   at::Tensor comb_weight;   // [H*A*B, F], rows ordered (h, a, b)
   at::Tensor comb_bias;     // [H*A*B]
   at::Tensor bias;          // [H*L] or undefined
+  // With options.edges; otherwise undefined.
+  at::Tensor edge_table{};   // [sum of categories, B*L]
+  at::Tensor edge_weight{};  // [B*L, numbers]
+  at::Tensor edge_bias{};    // [B*L]
+  at::Tensor self_edge{};    // [B*L], of added self-loops
 };
 
-// The layer. x: [N, F].   Result: [N, H*L]. Ignores options.bias.
+// The layer. x: [N, F].   Result: [N, H*L]. Ignores options.bias. With options.edges the graph has
+// those features of edges, and all tensors are on the CPU.
 at::Tensor egc_conv(const nn::EgcConvOptions& options, const EgcConvTensors& tensors,
                     const at::Tensor& x, const Csr& graph);
 

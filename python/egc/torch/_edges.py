@@ -150,8 +150,14 @@ class Edges:
                         f"{self.owner}: {what} ids of edge_index must be in [0, {size}), got {least if least < 0 else most}"
                     )
 
-    def graph(self):
-        """The prepared graph."""
+    @property
+    def count(self):
+        """Number of edges."""
+        is_list = not self.is_prepared and self.adj.layout is torch.strided
+        return self.adj.size(1) if is_list else self.tensors()[0].size(1)
+
+    def graph(self, features=None):
+        """The prepared graph. features: of its edges, _edge_features.EdgeFeatures, in the order of tensors()."""
         adj = self.adj
         if type(adj) is Graph:
             return adj
@@ -167,12 +173,16 @@ class Edges:
         else:
             parts = _parts(adj)
             key = (adj.layout, *map(checksum, parts), *(p.dtype for p in parts), adj.shape, self.same_nodes)
+        if features is not None:
+            key += features.key()
         graph = _prepared.get(key)
-        return self._prepare(key) if graph is None else graph
+        return self._prepare(key, features) if graph is None else graph
 
-    def _prepare(self, key):
+    def _prepare(self, key, features):
         index, weight = self.tensors()
-        graph = graph_from_tensors(self.owner, index, weight, self.num_targets, self.num_sources, self.same_nodes)
+        graph = graph_from_tensors(
+            self.owner, index, weight, self.num_targets, self.num_sources, self.same_nodes, features
+        )
         keep(key, graph, self.adj)
         return graph
 
@@ -195,7 +205,7 @@ def square_graph(owner, adj, nodes):
     return Edges(owner, adj, nodes, nodes, True).graph()
 
 
-def graph_from_tensors(owner, index, weight, num_targets, num_sources, same_nodes):
+def graph_from_tensors(owner, index, weight, num_targets, num_sources, same_nodes, features=None):
     """A graph of edge_index [2, E], sources first."""
     index = index.contiguous()
     if weight is not None:
@@ -211,6 +221,7 @@ def graph_from_tensors(owner, index, weight, num_targets, num_sources, same_node
         first,
         first + edges * 8,
         None if weight is None else weight.data_ptr(),
+        None if features is None else features.struct(),
     )
 
 

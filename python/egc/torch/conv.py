@@ -32,7 +32,7 @@ class GraphConv(Module):
     def name(self):
         return type(self).__name__
 
-    def edges(self, adj, x_target_rows, x_source_rows, same_nodes, weight=None):
+    def as_edges(self, adj, x_target_rows, x_source_rows, same_nodes, weight=None):
         return Edges(
             self.name, adj, x_target_rows, x_source_rows, same_nodes, check_weight(self.name, weight), self.flow
         )

@@ -3,14 +3,14 @@
 import torch
 from torch import Tensor
 
-from . import _composed
+from . import _composed, _edge_conv
 from ._dispatch import apply, is_fused, same_dtype, wide
+from ._edge_features import EdgeEncoder
 from ._edges import FLOWS, square_graph
 from ._kernels import ACTIVATIONS, AGGREGATORS, SELF_LOOPS, conv_forward, layer, options, record_conv
 from ._modes import is_eager, is_in_forward_mode, is_traced
 from .conv import GraphConv, check_combine, pair, whole
 from .linear import Linear, add_bias, are_plain, width_of, zeros_
-
 
 _OPTIONS = ("aggregators", "self_loops", "activation", "num_heads", "num_bases", "out_channels")
 
@@ -30,9 +30,14 @@ class EGConv(GraphConv):
         self_loops: instead of ``add_self_loops``: "all", "none", or "symnorm": for that aggregator only, as in
             the paper's experiments.
         activation: of the weights w: "identity", "softmax", "sigmoid" or "hardtanh".
+        edge_dim: columns of float features of edges.
+        edge_categories: the number of categories of integer features of edges, or a list of one for each column.
+        message: with features of edges, "relu": ReLU(z_j + e_ij) is aggregated instead of the bases z_j, or "identity":
+            z_j + e_ij. e_ij is a learned row for every category, plus a Linear of the floats.
 
-    ``forward(x, edge_index, edge_weight=None)``: x [N, F], or (x_source, x_target) for a graph from one set of
-    nodes to another (without self-loops). Edge weights are constants [E].
+    ``forward(x, edge_index, edge_weight=None, edge_attr=None)``: x [N, F], or (x_source, x_target) for a graph from one
+    set of nodes to another (without self-loops). Edge weights are constants [E]. edge_attr: [E] or [E, columns], floats
+    with ``edge_dim``, integers with ``edge_categories``, a pair (integers, floats) with both.
     """
 
     def __init__(
@@ -48,6 +53,9 @@ class EGConv(GraphConv):
         *,
         self_loops=None,
         activation="identity",
+        edge_dim=None,
+        edge_categories=None,
+        message="relu",
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -74,12 +82,23 @@ class EGConv(GraphConv):
         self.bases_lin = Linear(in_channels, num_bases * (out_channels // num_heads), bias=False, glorot=True)
         self.comb_lin = Linear(in_channels, num_heads * num_bases * len(names))
         add_bias(self, out_channels, bias)
+        self.message = _one_of("message", message, _edge_conv.MESSAGES)
+        numbers = 0 if edge_dim is None else whole("EGConv", "edge_dim", edge_dim)
+        categories = _categories(edge_categories)
+        self.edges = None
+        if numbers or categories:
+            if cached:
+                raise ValueError("EGConv: cached=True keeps the first call's graph, which does not go with edge_attr")
+            width = num_bases * (out_channels // num_heads)
+            self.edges = EdgeEncoder("EGConv", categories, numbers, width, self.self_loops != "none")
         self.reset_parameters()
 
     def reset_parameters(self):
         self.bases_lin.reset_parameters()
         self.comb_lin.reset_parameters()
         zeros_(self.bias)
+        if getattr(self, "edges", None) is not None:
+            self.edges.reset_parameters()
         self._cached_edge_index = None
         self._cached_adj_t = None
         self._layers = {}  # by dtype
@@ -101,9 +120,22 @@ class EGConv(GraphConv):
     def __getstate__(self):
         return {**super().__getstate__(), "_layers": {}}
 
-    def forward(self, x, edge_index, edge_weight=None):
+    def forward(self, x, edge_index, edge_weight=None, edge_attr=None):
         traced = is_traced()
-        if edge_weight is None and self._cached_edge_index is None and not self.cached and not traced:
+        encoder = getattr(self, "edges", None)  # there is none in earlier pickles
+        if (edge_attr is None) is not (encoder is None):
+            raise ValueError(
+                "EGConv: edge_attr needs edge_dim or edge_categories, which say what it is"
+                if encoder is None
+                else "EGConv: a layer with edge_dim or edge_categories needs edge_attr, got None"
+            )
+        if (
+            edge_weight is None
+            and encoder is None
+            and self._cached_edge_index is None
+            and not self.cached
+            and not traced
+        ):
             y = self._at_once(x, edge_index)
             if y is not None:
                 return y
@@ -116,7 +148,7 @@ class EGConv(GraphConv):
         self.matrix(x_target, width, "x_target")
         if self._cached_edge_index is not None:
             edge_index, edge_weight = self._cached_edge_index, None
-        edges = self.edges(edge_index, x_target.size(0), x.size(0), same, edge_weight)
+        edges = self.as_edges(edge_index, x_target.size(0), x.size(0), same, edge_weight)
         if edge_weight is not None and edges.differentiable_weight() is not None:
             raise ValueError("EGConv: edge weights are constants, without gradient; detach() them")
         if not same and self.self_loops != "none":
@@ -125,8 +157,10 @@ class EGConv(GraphConv):
             )
         if self.cached and self._cached_edge_index is None and x.device.type == "cpu" and not traced:
             self._cached_edge_index = self._cached_adj_t = edges.graph()
+        features = None if encoder is None else encoder.features(edge_attr, edges)
         if not traced and is_fused(x) and are_plain(self.bases_lin, self.comb_lin) and self.bases_lin.bias is None:
-            return self._fused(x, None if same else x_target, edges)
+            if encoder is None or features.are_constants and encoder.is_plain() and is_eager(x):
+                return self._fused(x, None if same else x_target, edges, encoder, features)
         bases, weights = self.bases_lin(x), self.comb_lin(x_target)
         check_combine(
             "EGConv",
@@ -139,7 +173,15 @@ class EGConv(GraphConv):
             self.out_channels // self.num_heads,
         )
         weights = _composed.activated(weights, self.activation, self.num_heads)
-        y = self._combined(bases, weights, edges)
+        if encoder is None:
+            y = self._combined(bases, weights, edges)
+        else:
+            features.check_values()
+            loops, names = self.self_loops, self.aggregators
+            e = encoder(features)
+            y = _edge_conv.composed(
+                edges, bases, e, encoder.self_edge, self.message, weights, names, loops, self.num_heads
+            )
         return y if self.bias is None else y + self.bias
 
     def _at_once(self, x, edge_index):
@@ -192,7 +234,7 @@ class EGConv(GraphConv):
             return record_conv(graph, o, x, bases_weight, comb_weight, comb_bias, bias)
         return conv_forward(graph, o, x, None, bases_weight, comb_weight, comb_bias, bias, False)[0]
 
-    def _fused(self, x, x_target, edges):
+    def _fused(self, x, x_target, edges, encoder, features):
         """Both products and the aggregation as one operator."""
         of_weights = self.comb_lin._parameters
         inputs = (
@@ -203,6 +245,8 @@ class EGConv(GraphConv):
             of_weights["bias"],
             self.bias,
         )
+        if encoder is not None:
+            inputs += encoder.tensors()
         halves = {t.dtype for t in inputs[1:] if t is not None and t.dtype is not wide(t[:0]).dtype}
         if halves - {x.dtype}:
             raise TypeError(
@@ -210,13 +254,20 @@ class EGConv(GraphConv):
             )
         inputs = tuple(map(wide, inputs))
         names = ("x_target", "bases_lin.weight", "comb_lin.weight", "comb_lin.bias", "bias")
+        names += ("edges.table", "edges.lin.weight", "edges.lin.bias", "edges.self_edge")
         same_dtype("EGConv", inputs[0], **dict(zip(names, inputs[1:])))
         width, weights = self.out_channels // self.num_heads, self.num_heads * len(self.aggregators) * self.num_bases
-        shapes = ((self.num_bases * width, x.size(1)), (weights, x.size(1)), (weights,), (self.out_channels,))
+        bases = self.num_bases * width
+        shapes = ((bases, x.size(1)), (weights, x.size(1)), (weights,), (self.out_channels,))
+        if encoder is not None:
+            shapes += ((sum(encoder.categories), bases), (bases, encoder.numbers), (bases,), (bases,))
         for name, t, shape in zip(names[1:], inputs[2:], shapes):
             if t is not None and tuple(t.shape) != shape:
                 raise ValueError(f"EGConv: {name} must be {list(shape)}, got {list(t.shape)}")
-        return apply("conv", edges, self._options(x.size(1)), *inputs).to(x.dtype)
+        chosen = self._options(x.size(1))
+        if encoder is None:
+            return apply("conv", edges, chosen, *inputs).to(x.dtype)
+        return _edge_conv.fused(edges, features, self.message, chosen, *inputs).to(x.dtype)
 
     def _options(self, in_channels):
         width = self.out_channels // self.num_heads
@@ -234,7 +285,9 @@ class EGConv(GraphConv):
         return y.to(bases.dtype)
 
     def __repr__(self):
-        return f"EGConv({self.in_channels}, {self.out_channels}, aggregators={self.aggregators})"
+        edges = getattr(self, "edges", None)
+        of_edges = "" if edges is None else f", edge_categories={list(edges.categories)}, edge_dim={edges.numbers}"
+        return f"EGConv({self.in_channels}, {self.out_channels}, aggregators={self.aggregators}{of_edges})"
 
 
 def _fits(t, dtype, shape):
@@ -245,3 +298,13 @@ def _one_of(what, value, known):
     if value not in known:
         raise ValueError(f'EGConv: unknown {what} "{value}"; known: {", ".join(known)}')
     return value
+
+
+def _categories(given):
+    """edge_categories as a tuple."""
+    if given is None:
+        return ()
+    counts = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not counts:
+        raise ValueError("EGConv: edge_categories must be a number or a list of them, got an empty list")
+    return tuple(whole("EGConv", "edge_categories", count) for count in counts)

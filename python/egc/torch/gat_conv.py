@@ -205,7 +205,7 @@ class GATConv(_Attention):
         if x_target is not None:
             self.matrix(x_target, width_of(target_lin), "x_target", self.att_src.dtype)
         rows = target_rows(self.name, edge_index, x_target, size, same, x)
-        edges = self.edges(edge_index, rows, x.size(0), same)
+        edges = self.as_edges(edge_index, rows, x.size(0), same)
         res = None if self.res is None or x_target is None else self.res(x_target)
         values = source_lin(x).view(-1, self.heads, self.out_channels)
         if same and self.lin is not None:
@@ -292,7 +292,7 @@ class GATv2Conv(_Attention):
         self.matrix(x, width_of(self.lin_l), dtype=self.att.dtype)
         self.matrix(x_target, width_of(self.lin_r), "x_target", self.att.dtype)
         rows = x_target.size(0)
-        edges = self.edges(edge_index, rows, x.size(0), same)
+        edges = self.as_edges(edge_index, rows, x.size(0), same)
         res = None if self.res is None else self.res(x_target)
         values = self.lin_l(x)
         query = values if same and self.share_weights else self.lin_r(x_target)

@@ -61,7 +61,7 @@ class GCNConv(GraphConv):
         nodes = x.size(-2)
         edges = self._cached_edge_index if self.normalize else None
         if edges is None:
-            edges = self.edges(edge_index, nodes, nodes, True, edge_weight)
+            edges = self.as_edges(edge_index, nodes, nodes, True, edge_weight)
             if self.normalize and self.cached:
                 edges = self._cached_edge_index = self._cached_adj_t = self._normalized(edges, x.dtype)
         x = self.lin(x)

@@ -38,7 +38,7 @@ class GINConv(GraphConv):
         if x_target is not None:
             self.features(x_target, x.size(-1), "x_target", x.dtype)
         rows = target_rows(self.name, edge_index, x_target, size, same, x)
-        y = self.aggregate_one(self.edges(edge_index, rows, x.size(-2), same), x, self.aggr)
+        y = self.aggregate_one(self.as_edges(edge_index, rows, x.size(-2), same), x, self.aggr)
         if x_target is not None:
             y = y + (1 + self.eps) * x_target
         return self.nn(y)

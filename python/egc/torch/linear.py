@@ -124,6 +124,13 @@ def _is_plain(linear):
     return (
         (kind is Linear or kind is torch.nn.Linear)
         and d["_parameters"].get("weight") is not None
-        and not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d.get("_backward_pre_hooks"))
+        and has_no_hooks(linear)
+    )
+
+
+def has_no_hooks(module):
+    d = module.__dict__
+    return (
+        not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d.get("_backward_pre_hooks"))
         and "forward" not in d
     )

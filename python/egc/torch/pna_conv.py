@@ -125,7 +125,7 @@ class PNAConv(GraphConv):
     def forward(self, x, edge_index, edge_attr=None):
         self.matrix(x, self.in_channels, dtype=dtype_of(self.lin))
         nodes = x.size(0)
-        edges = self.edges(edge_index, nodes, nodes, True)
+        edges = self.as_edges(edge_index, nodes, nodes, True)
         if edge_attr is None and not isinstance(edge_index, torch.Tensor) and hasattr(edge_index, "sparse_sizes"):
             edge_attr = edge_index.storage.value()
         if self.divide_input:

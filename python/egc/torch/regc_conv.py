@@ -63,7 +63,7 @@ class REGCConv(GraphConv):
         y = (root @ bases.view(nodes, self.num_bases, self.out_channels // self.num_heads)).view(
             nodes, self.out_channels
         )
-        edges = self.edges(edge_index, nodes, nodes, True)
+        edges = self.as_edges(edge_index, nodes, nodes, True)
         for comb, part in zip(self.rel_combs, relation_edges(self.name, edges, edge_type, self.num_relations)):
             weights = padded(comb(x), part.num_targets)
             y = y + self._combined(padded(bases, part.num_sources), weights, part)[:nodes]

@@ -130,7 +130,7 @@ class RGCNConv(GraphConv):
             edge_type = edge_index.storage.value()
         if edge_type is None:
             raise ValueError("RGCNConv: edge_type [E] is needed, got None")
-        edges = self.edges(edge_index, x_target.size(0), x_source.size(0), not is_pair)
+        edges = self.as_edges(edge_index, x_target.size(0), x_source.size(0), not is_pair)
         weight = self.weight
         if self.num_bases is not None:
             weight = (self.comp @ weight.view(self.num_bases, -1)).view(

@@ -60,7 +60,7 @@ class SAGEConv(GraphConv):
         if x_target is not None and self.root_weight:
             self.features(x_target, width_of(self.lin_r), "x_target", dtype)
         rows = target_rows(self.name, edge_index, x_target, size, same, x)
-        edges = self.edges(edge_index, rows, x.size(-2), same)
+        edges = self.as_edges(edge_index, rows, x.size(-2), same)
         if self.project:
             x = self.lin(x).relu()
         if self.aggr_module is None:
