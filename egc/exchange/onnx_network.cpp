@@ -104,7 +104,7 @@ class NetworkWriter {
   }
 
   // What encodings of nodes add to the encoder's result.
-  Value encoding(const Value& p) { return linear("encoding.lin.", p); }
+  Value encoding(const Value& p) { return linear("encoding.lin.", norm("encoding.norm.", p)); }
 
   Value linear(const std::string& prefix, const Value& x) {
     return onnx_linear(g_, x, array(prefix + "weight"), &array(prefix + "bias"));

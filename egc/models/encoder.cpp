@@ -73,6 +73,7 @@ Tensor CategoricalEncoder::forward(Tape& tape, const ModelInput& input) {
 EncodingModule::EncodingModule(std::vector<std::string> names, int64_t hidden)
     : names_(std::move(names)),
       columns_(num_columns(parse_encodings(names_))),
+      norm_(add_module("norm", std::make_shared<nn::NormActResidual>(columns_))),
       lin_(add_module("lin", std::make_shared<nn::Linear>(columns_, hidden))) {}
 
 Tensor EncodingModule::forward(Tape& tape, const ModelInput& input) {
@@ -82,7 +83,8 @@ Tensor EncodingModule::forward(Tape& tape, const ModelInput& input) {
         "network: encodings ({}) are needed as a matrix of {} nodes and {} columns, got {}; "
         "data::with_encodings() computes them",
         fmt::join(names_, ", "), nodes, columns_, p.defined() ? describe(p) : "none");
-  return lin_->forward(tape, p);
+  return lin_->forward(tape,
+                       norm_->forward(tape, p, /*dropout=*/0, /*residual=*/{}, /*relu=*/false));
 }
 
 std::shared_ptr<EncoderModule> make_encoder(const ModelConfig& c) {

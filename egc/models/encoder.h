@@ -43,12 +43,12 @@ class CategoricalEncoder : public EncoderModule {
   nn::ParameterPtr weight_;  // [sum of categories, hidden]
 };
 
-// What encodings of nodes add to the encoder's result, a Linear of them. To add two Linears is to
-// apply one to features and encodings side by side.
+// What encodings of nodes add to the encoder's result: a Linear of their batch norm. To add two
+// Linears is to apply one to features and encodings side by side.
 //
-// There is no batch norm: encodings are of the size of 1 as they are, and columns that are zero but
-// for a few nodes (in molecules, walks that return after three steps) have running variances that
-// jump from batch to batch; divided by them, those few nodes spoil the validation of whole epochs.
+// Columns that are zero but for a few nodes (in molecules, walks that return after three steps)
+// have running variances that jump from batch to batch: where validation jumps with them, a smaller
+// norm_momentum helps.
 class EncodingModule : public nn::Module {
  public:
   EncodingModule(std::vector<std::string> names, int64_t hidden);
@@ -57,7 +57,8 @@ class EncodingModule : public nn::Module {
  private:
   std::vector<std::string> names_;
   int64_t columns_;
-  nn::LinearPtr lin_;  // "lin"
+  nn::NormActResidualPtr norm_;  // "norm"
+  nn::LinearPtr lin_;            // "lin"
 };
 
 // Null for Encoder::kNone.

@@ -104,7 +104,9 @@ std::vector<Case> cases() {
 TEST(EdgeSchema, FitsOrIsRefusedInASentence) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.what);
-    if (c.refusal.empty()) EXPECT_NO_THROW(check_edge_schema(c.trained, c.given, "here"));
+    if (c.refusal.empty()) {
+      EXPECT_NO_THROW(check_edge_schema(c.trained, c.given, "here"));
+    }
     for (const std::string& part : c.refusal)
       expect_error(ErrorKind::kData, {part},
                    [&] { check_edge_schema(c.trained, c.given, "here"); });

@@ -75,7 +75,8 @@ TEST(TrainedEncodings, MakeADifference) {
   const TaskData data(data::with_encodings(d, kEncode), "");
   Trainer t(data, config);
   const State state = t.network().state();
-  for (const char* name : {"encoding.lin.weight", "encoding.lin.bias"})
+  for (const char* name : {"encoding.norm.weight", "encoding.norm.running_var",
+                           "encoding.lin.weight", "encoding.lin.bias"})
     EXPECT_TRUE(state.contains(name)) << name;
   EXPECT_EQ(state.at("encoding.lin.weight").shape(), (std::vector<int64_t>{16, 10}));
   const double before = state.at("encoding.lin.weight").to_tensor(DType::kF64).item(0, 0);
@@ -153,7 +154,9 @@ TEST(EncodingSigns, AreOfTheEigenvectorsByGraphAndEpoch) {
   for (const auto& [place, sign] : first) {
     EXPECT_NE(sign, 0) << place.first << ", " << place.second;
     const bool eigenvector = place.second >= 1 && place.second < 4;
-    if (!eigenvector) EXPECT_EQ(sign, 1) << place.second;
+    if (!eigenvector) {
+      EXPECT_EQ(sign, 1) << place.second;
+    }
     turned += sign < 0 ? 1 : 0;
   }
   EXPECT_GT(turned, 60);
