@@ -39,12 +39,11 @@ void check_edges(const models::ModelConfig& c, const data::Dataset& d) {
         describe_edges(wanted, c.edge_numbers),
         describe_edges(f.categories.columns, f.floats.columns));
   for (int64_t j = 0; j < wanted; ++j) {
-    int32_t largest = 0;
-    for (int64_t e = 0; e < d.num_edges(); ++e) largest = std::max(largest, f.categories.at(e, j));
-    check(largest < c.edge_categories[j],
-          "{} has the value {} in categorical feature {} of edges, but the network takes values "
-          "below {}",
-          d.info.name, largest, j, c.edge_categories[j]);
+    for (int64_t e = 0; e < d.num_edges(); ++e)
+      check(f.categories.at(e, j) < c.edge_categories[j],
+            "{}: edge {} (line {} of its edge features) has the category {} in column {}, but the "
+            "network takes categories below {}",
+            d.info.name, e, e + 1, f.categories.at(e, j), j + 1, c.edge_categories[j]);
   }
 }
 
