@@ -6,8 +6,8 @@
 
 #include "egc/core/error.h"
 #include "egc/core/json_parse.h"
-#include "egc/data/encodings.h"
 #include "egc/data/edge_schema.h"
+#include "egc/data/encodings.h"
 #include "egc/data/standardize.h"
 #include "egc/inference/batch_stream.h"
 #include "egc/inference/dataset_fit.h"

@@ -117,8 +117,8 @@ GraphBatch GraphStore::batch(std::span<const int64_t> ids) const {
     copy_rows(dataset_.encodings, begin, end - begin, out.encodings);
   }
   if (x.empty()) out.floats.assign(static_cast<size_t>(nodes), 1.F);
-  out.graphs.graph = Csr(nodes, std::move(offsets), std::move(sources), std::move(weights),
-                         std::move(features));
+  out.graphs.graph =
+      Csr(nodes, std::move(offsets), std::move(sources), std::move(weights), std::move(features));
   copy_labels(out);
   return out;
 }
