@@ -221,6 +221,12 @@ TEST_F(EncodingCache, IsStaleWhenEdgesOrRulesChange) {
   Dataset inverse = directed;
   inverse.info.add_inverse_edge = true;
   is_stale(inverse);
+  store_other(directed);  // the same rules
+  Dataset weighted = directed;
+  std::vector<float> weights(static_cast<size_t>(d.num_edges()), 1.0F);
+  weights[0] = 3.0F;
+  weighted.edge_weights = std::move(weights);
+  is_stale(weighted);
   Dataset other = d;
   auto edges = to_vector(d.edges.values);
   edges[0] = 3;

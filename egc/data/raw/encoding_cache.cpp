@@ -58,6 +58,8 @@ std::string encoding_key(const Dataset& d, const EdgeRules& rules) {
       {"first_node", {DType::kI64, {d.first_node.size()}, std::as_bytes(d.first_node.span())}},
       {"edges", {DType::kI32, {d.edges.values.size()}, std::as_bytes(d.edges.values.span())}},
       {"first_edge", {DType::kI64, {d.first_edge.size()}, std::as_bytes(d.first_edge.span())}},
+      {"edge_weights",
+       {DType::kF32, {d.edge_weights.size()}, std::as_bytes(d.edge_weights.span())}},
       {"attributed",
        {DType::kU8, {d.node_is_attributed.size()}, std::as_bytes(d.node_is_attributed.span())}}};
   return checksum(

@@ -27,13 +27,13 @@ const NamedTable<Schedule>& schedules();  // names: plateau, cosine
 
 // Options of training. docs/parameters.md describes them all.
 struct TrainConfig {
-  double lr = 1e-3;  // learning rate
-  Optimizer optimizer = Optimizer::kAdam;
-  double wd = 0;         // weight decay; what it does depends on the optimizer
+  double lr = 1e-3;                        // learning rate
+  Optimizer optimizer = Optimizer::kAdam;  // how steps follow from gradients
+  double wd = 0;                           // weight decay; what it does depends on the optimizer
   int64_t batch = 64;    // graphs per batch; one large graph is trained in full batches
   int64_t epochs = 200;  // maximum number; the length of the cosine schedule
-  Schedule schedule = Schedule::kPlateau;
-  int64_t warmup_epochs = 0;  // of the cosine schedule: the learning rate rises from 0
+  Schedule schedule = Schedule::kPlateau;  // of the learning rate
+  int64_t warmup_epochs = 0;               // of the cosine schedule: the learning rate rises from 0
   // Patience of early stopping, in epochs; 0: never. Configurations with the cosine schedule have 0
   // unless they say otherwise.
   int64_t patience = 20;
